@@ -1,6 +1,6 @@
 // Follows a run's journal to its end, across as many connections as it takes.
 import type { IncomingMessage } from 'node:http';
-import { type EventType, TERMINAL_EVENTS } from '../domain/journal-event.ts';
+import { type EventType, TERMINAL_EVENTS } from '../domain/sessions/journal-event.ts';
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';

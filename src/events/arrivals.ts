@@ -1,6 +1,6 @@
 // Waits for events of some types: for requests that are held until something happens.
 import type { Clock } from '../domain/clock.ts';
-import type { EventType } from '../domain/journal-event.ts';
+import type { EventType } from '../domain/sessions/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** Events that someone expects, from its making until `close`. */

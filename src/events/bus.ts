@@ -1,5 +1,5 @@
 // The bus: passes each commit's events to the followers of a run, in the order of the journal, and to the followers of all.
-import type { JournalEvent } from '../domain/journal-event.ts';
+import type { JournalEvent } from '../domain/sessions/journal-event.ts';
 
 type Listener = (events: readonly JournalEvent[]) => void;
 

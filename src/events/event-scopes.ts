@@ -1,5 +1,5 @@
 // The scopes of events: ids of sessions and runs, looked up once for each run.
-import type { EventScope, JournalEvent } from '../domain/journal-event.ts';
+import type { EventScope, JournalEvent } from '../domain/sessions/journal-event.ts';
 import type { SessionEvents } from '../store/journal/session-events.ts';
 
 /** The scope of an event, as the journal has it. */

@@ -1,6 +1,6 @@
 // The feed of Office Mode's floor: the events of all runs. While it has watchers, the last few thousand are kept to resume from.
 import type { Clock } from '../domain/clock.ts';
-import type { EventType, JournalEvent } from '../domain/journal-event.ts';
+import type { EventType, JournalEvent } from '../domain/sessions/journal-event.ts';
 import { prepareOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';

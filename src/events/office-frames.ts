@@ -1,5 +1,5 @@
 // The events of Office Mode as bytes, each encoded once, however many streams send it.
-import type { JournalEvent } from '../domain/journal-event.ts';
+import type { JournalEvent } from '../domain/sessions/journal-event.ts';
 import { eventFrame } from '../wire/event-frame.ts';
 import { type OfficeEventWire, renderOfficeEvent } from '../wire/journal-event.ts';
 import type { Frame } from './past-pages.ts';

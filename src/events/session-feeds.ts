@@ -1,5 +1,5 @@
 // The feeds of sessions and of their runs: one feed for all watchers of the same thing, as long as there are any.
-import { type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
+import { type JournalEvent, runNamedBy } from '../domain/sessions/journal-event.ts';
 import type { EventRange } from '../store/journal/pages.ts';
 import type { RunOfSession } from '../store/engine/journal/rows.ts';
 import type { EventsOfSession, SessionEvents } from '../store/journal/session-events.ts';

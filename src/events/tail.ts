@@ -1,6 +1,6 @@
 // A tail: reads the events of a run for one reader, old ones from the store, live ones from the bus.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type JournalEvent, TERMINAL_EVENTS } from '../domain/journal-event.ts';
+import { type JournalEvent, TERMINAL_EVENTS } from '../domain/sessions/journal-event.ts';
 import type { Run } from '../domain/sessions/run.ts';
 import type { Events, EventsOfRun } from '../store/journal/events.ts';
 import type { Bus } from './bus.ts';

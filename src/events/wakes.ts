@@ -1,5 +1,5 @@
 // Wakes: which background services a committed event concerns, or an occasion that is in no journal.
-import type { EventType, JournalEvent } from '../domain/journal-event.ts';
+import type { EventType, JournalEvent } from '../domain/sessions/journal-event.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */

@@ -2,7 +2,12 @@
 import { isoTime } from '../domain/clock.ts';
 import { excerptOf } from '../domain/excerpt.ts';
 import { INSIGHT_PRIORITIES, INSIGHT_STATUSES } from '../domain/sessions/insight.ts';
-import { type EventPayloads, type EventType, type JournalEvent, MAX_PREVIEW_BYTES } from '../domain/journal-event.ts';
+import {
+  type EventPayloads,
+  type EventType,
+  type JournalEvent,
+  MAX_PREVIEW_BYTES,
+} from '../domain/sessions/journal-event.ts';
 import { TASK_RUN_STATUSES } from '../domain/schedules/run-status.ts';
 import { SCHEDULE_MODES, STOP_REASONS } from '../domain/sessions/run.ts';
 import { STOP_CAUSES } from '../domain/sessions/stop.ts';

@@ -1,6 +1,6 @@
 // An event of the journal on the wire (§2.14): one table for everything that leaves the daemon event by event.
 import { isoTime } from '../domain/clock.ts';
-import { type EventScope, type EventType, type JournalEvent, runNamedBy } from '../domain/journal-event.ts';
+import { type EventScope, type EventType, type JournalEvent, runNamedBy } from '../domain/sessions/journal-event.ts';
 import { object, tagged } from './shapes/composites.ts';
 import { PAYLOADS, renderPayload } from './event-payloads.ts';
 import { integer, time, uuid } from './shapes/scalars.ts';

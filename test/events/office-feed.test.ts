@@ -1,6 +1,6 @@
 // What the feed of the installation keeps: nothing without watchers.
 import { expect, test } from 'vitest';
-import type { JournalEvent } from '../../src/domain/journal-event.ts';
+import type { JournalEvent } from '../../src/domain/sessions/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../src/events/office-feed.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';

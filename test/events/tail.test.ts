@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JournalEvent, NewEvent } from '../../src/domain/journal-event.ts';
+import type { JournalEvent, NewEvent } from '../../src/domain/sessions/journal-event.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import type { Events } from '../../src/store/journal/events.ts';
 import { makeTails } from '../../src/events/tail.ts';

@@ -1,7 +1,7 @@
 // Which services each committed event wakes, seen on the store's own verbs.
 import { ASLEEP } from '../support/events/asleep.ts';
 import { beforeEach, expect, test } from 'vitest';
-import type { JournalEvent } from '../../src/domain/journal-event.ts';
+import type { JournalEvent } from '../../src/domain/sessions/journal-event.ts';
 import { WEBHOOK_EVENTS } from '../../src/domain/webhooks/webhook.ts';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes, type Wakers, type Wakes, type WokenService } from '../../src/events/wakes.ts';

@@ -1,7 +1,7 @@
 // The bodies of scheduled tasks and of published pages: made of their event alone, whatever has become of both since.
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import type { EventPayloads } from '../../src/domain/journal-event.ts';
+import type { EventPayloads } from '../../src/domain/sessions/journal-event.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
 import { EVENT_BODIES } from '../../src/wire/webhooks/event-bodies.ts';

@@ -1,7 +1,7 @@
 // Every event of the journal has its place on the wire, and what is sent reads back as it was.
 import { expect, test } from 'vitest';
 import { isoTime } from '../../src/domain/clock.ts';
-import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/journal-event.ts';
+import type { EventPayloads, EventType, JournalEvent } from '../../src/domain/sessions/journal-event.ts';
 import type { JsonValue } from '../../src/domain/json.ts';
 import { journalEvent, renderJournalEvent, renderOfficeEvent } from '../../src/wire/journal-event.ts';
 

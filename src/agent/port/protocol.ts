@@ -6,7 +6,7 @@ import type { EgressRule } from '../../domain/egress.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Ways } from '../../outbound/ways/ways.ts';
 import type { EndpointKind } from '../../domain/capabilities/model.ts';
-import type { EventPayloads } from '../../domain/journal-event.ts';
+import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError, StopReason } from '../../domain/sessions/run.ts';

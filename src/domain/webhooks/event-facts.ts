@@ -1,6 +1,6 @@
 // What a webhook event is about: the facts that its body is made of (§6.5).
 import type { InsightPriority, InsightSource, InsightStatus } from '../sessions/insight.ts';
-import type { FailedPublishing, PublishedPage, PublishedVersion } from '../journal-event.ts';
+import type { FailedPublishing, PublishedPage, PublishedVersion } from '../sessions/journal-event.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { TaskRunStatus } from '../schedules/run-status.ts';
 import type { ScheduleMode, StopReason } from '../sessions/run.ts';

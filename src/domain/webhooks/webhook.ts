@@ -1,5 +1,5 @@
 // Webhooks: which events are sent, where, and with how many retries (§2.15, H1).
-import type { EventType } from '../journal-event.ts';
+import type { EventType } from '../sessions/journal-event.ts';
 import type { SessionKind } from '../sessions/session.ts';
 
 interface WebhookEvent {

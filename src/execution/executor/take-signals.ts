@@ -3,7 +3,7 @@ import type { Signal } from '../../agent/port/protocol.ts';
 import type { ServiceName, ServiceRequest } from '../../agent/port/services.ts';
 import type { Endpoint } from '../../catalog/kinds/models.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { NewEvent } from '../../domain/journal-event.ts';
+import type { NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import { piecesOfText } from '../../domain/text-pieces.ts';
 import { NO_PRICE } from '../../domain/sessions/usage.ts';

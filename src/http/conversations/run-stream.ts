@@ -1,6 +1,6 @@
 // Streams a run to a client in the protocol that started it: from any event on, with pings in silence.
 import type { Clock, Timer } from '../../domain/clock.ts';
-import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent } from '../../domain/sessions/journal-event.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Tail, Tails } from '../../events/tail.ts';

@@ -1,5 +1,5 @@
 // How a run is streamed in one format: each event of the journal as server-sent event.
-import type { EventPayloads, EventType, JournalEvent } from '../../domain/journal-event.ts';
+import type { EventPayloads, EventType, JournalEvent } from '../../domain/sessions/journal-event.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import { eventFrame } from '../../wire/event-frame.ts';
 import type { ErrorFacts } from '../replies/render-error.ts';

@@ -1,6 +1,6 @@
 // How the artifacts of an ended run come to their end: ready with an archive, or failed (§3.2, E4).
 import type { Archive, ArtifactError, ArtifactStatus } from '../../domain/sessions/artifact.ts';
-import type { EventPayloads } from '../../domain/journal-event.ts';
+import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';

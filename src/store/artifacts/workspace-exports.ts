@@ -1,5 +1,5 @@
 // The export of a session's workspace, which is packed again after a run that changed it, unless it is small (E3).
-import type { EventPayloads } from '../../domain/journal-event.ts';
+import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
 import type { Archive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';

@@ -1,5 +1,5 @@
 // The interface to the engine that keeps the rows: what the verbs of the store need of it.
-import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent } from '../../domain/sessions/journal-event.ts';
 import type { MigrationStep } from './schema.ts';
 import type { Reader, Step, Transaction } from './statement.ts';
 

@@ -1,5 +1,5 @@
 // What a verb yields: statements, one after another, each resumed with its result. An engine executes them.
-import type { NewEvent } from '../../domain/journal-event.ts';
+import type { NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { RowKind } from './row.ts';
 
 export type Value = string | number | bigint | Buffer | null;

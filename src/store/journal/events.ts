@@ -1,5 +1,5 @@
 // Reads the journal.
-import type { EventType, JournalEvent, NewEvent } from '../../domain/journal-event.ts';
+import type { EventType, JournalEvent, NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';

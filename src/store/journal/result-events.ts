@@ -1,5 +1,5 @@
 // The events that report a result which is the content of its reply (decision 9).
-import type { NewEvent } from '../../domain/journal-event.ts';
+import type { NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Protocol } from '../../domain/sessions/run.ts';
 

@@ -1,6 +1,6 @@
 // A run whose journal was removed, as events made from the rows that stay: a stream from its beginning still has the answer.
 import { ErrandError } from '../../domain/errors.ts';
-import type { JournalEvent, NewEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent, NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { RunError, RunStatus, ScheduleMode, StopReason } from '../../domain/sessions/run.ts';
 import type { StopCause } from '../../domain/sessions/stop.ts';

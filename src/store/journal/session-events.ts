@@ -1,5 +1,5 @@
 // Reads the journal of a session and of one run, by pages in both directions (§4.8).
-import type { EventScope, JournalEvent } from '../../domain/journal-event.ts';
+import type { EventScope, JournalEvent } from '../../domain/sessions/journal-event.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { toEvent } from './events.ts';

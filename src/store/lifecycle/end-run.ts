@@ -1,5 +1,5 @@
 // Ends runs: finalizing when the agent has ended, settled when its message is written.
-import type { NewEvent } from '../../domain/journal-event.ts';
+import type { NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {

@@ -3,7 +3,7 @@
 import { previewOf } from '../../domain/sessions/content.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/journal-event.ts';
+import { MAX_PREVIEW_BYTES, type NewEvent } from '../../domain/sessions/journal-event.ts';
 import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';

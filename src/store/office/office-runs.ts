@@ -1,6 +1,6 @@
 // Runs as Office Mode shows them: owner, team, progress, cost, and current activity (§2.14, G15).
 import type { Listing, Page } from '../../domain/listing.ts';
-import type { EventType } from '../../domain/journal-event.ts';
+import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { CurrentCall, ModelWait, OfficeRun } from '../../domain/sessions/office-run.ts';
 import { reportedStatus, type RunError } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';

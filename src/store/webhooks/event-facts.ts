@@ -1,5 +1,5 @@
 // What is read for the body of a webhook event, in the commit that plans it.
-import type { JournalEvent } from '../../domain/journal-event.ts';
+import type { JournalEvent } from '../../domain/sessions/journal-event.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { RunStatus, ScheduleMode, StopReason } from '../../domain/sessions/run.ts';
 import type { Role } from '../../domain/people/user.ts';

@@ -1,5 +1,5 @@
 // Planning: events of the journal become deliveries, each exactly once, because the cursor moves in the same commit.
-import type { EventType } from '../../domain/journal-event.ts';
+import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { EventFacts, RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/webhooks/webhook.ts';

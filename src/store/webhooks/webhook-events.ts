@@ -1,6 +1,6 @@
 // The journal for webhooks: the events that they can subscribe to, in order.
 import { hash } from 'node:crypto';
-import type { EventType } from '../../domain/journal-event.ts';
+import type { EventType } from '../../domain/sessions/journal-event.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import type { EventRow } from '../engine/journal/rows.ts';

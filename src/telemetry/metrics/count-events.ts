@@ -1,5 +1,5 @@
 // Counts committed events as they come; runs that have ended are read from their rows later, many at a time.
-import { type EventType, type JournalEvent, TERMINAL_EVENTS } from '../../domain/journal-event.ts';
+import { type EventType, type JournalEvent, TERMINAL_EVENTS } from '../../domain/sessions/journal-event.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunEnd } from '../../store/telemetry/metric-reads.ts';
 import type { Meters } from './meters.ts';

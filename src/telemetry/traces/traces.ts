@@ -1,6 +1,6 @@
 // The traces of runs: after a run has ended, its spans are made of its time line and sent to a collector.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type JournalEvent, TERMINAL_EVENTS } from '../../domain/journal-event.ts';
+import { type JournalEvent, TERMINAL_EVENTS } from '../../domain/sessions/journal-event.ts';
 import type { Bus } from '../../events/bus.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -1,7 +1,7 @@
 // What happened in a session as entries of the live view: lines of text, tool calls with their results, news. Pure.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { compact, spokenMs } from '../../domain/figures.ts';
-import type { EventType } from '../../domain/journal-event.ts';
+import type { EventType } from '../../domain/sessions/journal-event.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall } from '../state/activity.ts';

@@ -1,6 +1,6 @@
 // Takes events of the office's stream into its rows, between two snapshots.
 import type { OfficeEvent } from '../../client/office-stream.ts';
-import type { EventType } from '../../domain/journal-event.ts';
+import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall, describeWait, THINKS } from './activity.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Overview, type Row, type RunStatus } from './office.ts';

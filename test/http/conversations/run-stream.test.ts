@@ -1,6 +1,6 @@
 // What a stream holds, in either protocol.
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { finish, openFixture, send, USAGE } from '../../support/http/http-fixture.ts';
 import { CHAT, KEY, MESSAGES, json, parse, streamed } from '../../support/http/run-streams.ts';
 

@@ -1,7 +1,7 @@
 // The journal, read: what earlier versions wrote is read as what is written now.
 import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { EventType } from '../../../src/domain/journal-event.ts';
+import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import { renderJournalEvent } from '../../../src/wire/journal-event.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 

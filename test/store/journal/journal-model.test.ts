@@ -1,6 +1,6 @@
 // The journal against a model of it, the table itself: whatever runs do, each page has the events of its range, in order.
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import type { EventRange } from '../../../src/store/journal/pages.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';

@@ -1,6 +1,6 @@
 // The journal of a session: its pages hold every event in order, although streamed text is read by run.
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import type { EventRange } from '../../../src/store/journal/pages.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 

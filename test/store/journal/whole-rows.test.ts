@@ -1,6 +1,6 @@
 // Pages of a journal whose events are long: they end early, and readers go on until all of it is read.
 import { expect, test } from 'vitest';
-import type { JournalEvent } from '../../../src/domain/journal-event.ts';
+import type { JournalEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { PORTION_BYTES } from '../../../src/domain/portions.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeTails } from '../../../src/events/tail.ts';

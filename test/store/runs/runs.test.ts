@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/sessions/content.ts';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { aStep, aTurn, BACKGROUND_CLAIM, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';

@@ -1,6 +1,6 @@
 // Texts erased from the database: those of deleted sessions, and streamed text that was discarded.
 import { expect, test } from 'vitest';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 

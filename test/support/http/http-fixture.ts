@@ -8,7 +8,7 @@ import { inOnePortion } from '../store/read-whole.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
 import { newId } from '../../../src/domain/ids.ts';
-import type { JournalEvent, NewEvent } from '../../../src/domain/journal-event.ts';
+import type { JournalEvent, NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { isTerminal, type Run } from '../../../src/domain/sessions/run.ts';
 import type { Settings } from '../../../src/domain/settings.ts';
 import { NO_USAGE } from '../../../src/domain/sessions/usage.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventType } from '../../../src/domain/journal-event.ts';
+import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import type {
   EntityWire,

@@ -1,6 +1,6 @@
 // Office Mode over HTTP and a real store: watchers get what is committed.
 import { expect } from 'vitest';
-import type { NewEvent } from '../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { makeBus } from '../../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { makeEventScopes } from '../../../src/events/event-scopes.ts';

@@ -7,7 +7,7 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import type { CallTiming } from '../../../src/domain/sessions/call-timing.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
-import type { JournalEvent } from '../../../src/domain/journal-event.ts';
+import type { JournalEvent } from '../../../src/domain/sessions/journal-event.ts';
 import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
 import type { ClaimInput } from '../../../src/store/lifecycle/claim-runs.ts';
 import type { ClaimedRun, StartInput } from '../../../src/store/lifecycle/start-run.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventType } from '../../../src/domain/journal-event.ts';
+import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
 import { append, prependPage } from '../../../src/tui/desk/event-log.ts';

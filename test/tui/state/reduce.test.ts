@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventType } from '../../../src/domain/journal-event.ts';
+import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
 import { standingOf } from '../../../src/tui/state/connection.ts';
 import { MAX_ROWS } from '../../../src/tui/state/office.ts';

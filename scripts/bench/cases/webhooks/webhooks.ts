@@ -1,6 +1,6 @@
 // What webhooks cost: a run that none, one or ten of them want, and a delivery, compared with a bare loop over undici.
 import { systemClock } from '../../../../src/domain/clock.ts';
-import type { EventType } from '../../../../src/domain/journal-event.ts';
+import type { EventType } from '../../../../src/domain/sessions/journal-event.ts';
 import { makeLog } from '../../../../src/log/log.ts';
 import { makePlanner } from '../../../../src/webhooks/planner.ts';
 import { callInLoop, closedLoop, oneByOne, pause, quantile, type Shot } from '../../load.ts';

@@ -1,7 +1,7 @@
 // `errand runs`: shows, follows and stops anybody's runs.
 import type { Command } from 'commander';
 import type { JsonObject } from '../../../domain/json.ts';
-import type { EventType } from '../../../domain/journal-event.ts';
+import type { EventType } from '../../../domain/sessions/journal-event.ts';
 import { RUN_STATUSES } from '../../../domain/sessions/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';

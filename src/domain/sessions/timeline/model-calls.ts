@@ -1,5 +1,5 @@
 // The model calls of a time line: each row of the ledger becomes one span, in the place that the journal gives it.
-import type { EventPayloads } from '../../journal-event.ts';
+import type { EventPayloads } from '../journal-event.ts';
 import type { CallTiming, RecordedTiming } from '../call-timing.ts';
 import type { LedgerCall } from './rows.ts';
 import type { SpanFacts } from './timeline.ts';

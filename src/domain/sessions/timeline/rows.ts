@@ -1,5 +1,5 @@
 // What a time line is made from: the rows that a run leaves behind.
-import type { EventPayloads, EventType } from '../../journal-event.ts';
+import type { EventPayloads, EventType } from '../journal-event.ts';
 import type { CallPurpose, CallTiming } from '../call-timing.ts';
 import type { CallEnding } from '../model-call.ts';
 import type { TimelineRun } from './timeline.ts';

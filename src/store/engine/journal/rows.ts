@@ -1,5 +1,5 @@
 // A row of the journal, and the types of events that lead to streamed text.
-import type { EventType } from '../../../domain/journal-event.ts';
+import type { EventType } from '../../../domain/sessions/journal-event.ts';
 
 export interface EventRow {
   id: number;

@@ -1,5 +1,5 @@
 // The journal: the events that a verb adds to a run in one insert, numbered within their runs.
-import type { EventType, JournalEvent } from '../../../domain/journal-event.ts';
+import type { EventType, JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { lastOfRun } from '../journal/places.ts';
 import { carryOut, type Statements } from './execute.ts';
 import { READER, type StepTransaction, type Value } from '../statement.ts';

@@ -2,7 +2,7 @@
 import type Connection from 'better-sqlite3';
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import type { JournalEvent } from '../../../domain/journal-event.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms, type Verb } from '../database.ts';
 import { READER, type Step, type Transaction } from '../statement.ts';
 import { makeCheckpoints } from './checkpoints.ts';

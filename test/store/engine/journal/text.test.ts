@@ -1,6 +1,6 @@
 // Streamed text in the journal: found, read and removed wherever it is, although the index of its run lacks it.
 import { expect, onTestFinished, test } from 'vitest';
-import type { NewEvent } from '../../../../src/domain/journal-event.ts';
+import type { NewEvent } from '../../../../src/domain/sessions/journal-event.ts';
 import { inspect } from '../../../../src/store/inspection/inspect.ts';
 import { openStore } from '../../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../../support/store/store-fixture.ts';

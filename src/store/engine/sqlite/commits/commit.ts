@@ -1,7 +1,7 @@
 // One commit: every verb of a tick in one transaction, with the events that they add to the journal.
 import type Connection from 'better-sqlite3';
 import type { Clock } from '../../../../domain/clock.ts';
-import type { JournalEvent } from '../../../../domain/journal-event.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { Durability } from '../../database.ts';
 import { type StreamSeqs, writeEvents } from '../journal.ts';
 import { carryOut, type Statements } from '../execute.ts';

@@ -1,5 +1,5 @@
 // The verbs of one commit: committed, and settled once they are durable, or refused by the storage.
-import type { JournalEvent } from '../../../../domain/journal-event.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { CommitWatch } from '../../database.ts';
 import { commitBatch, type Commit, type Engine, type PendingVerb } from './commit.ts';
 import type { Health } from '../health.ts';

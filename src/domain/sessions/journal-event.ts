@@ -1,11 +1,11 @@
 // The journal's events: the one record of what happened, and the source of everything the daemon reports (G8).
-import type { InsightPriority, InsightStatus } from './sessions/insight.ts';
-import type { JsonObject, JsonValue } from './json.ts';
-import type { TaskRunStatus } from './schedules/run-status.ts';
-import type { RunError, ScheduleMode, StopReason } from './sessions/run.ts';
-import type { StopCause } from './sessions/stop.ts';
-import type { RecordedTiming } from './sessions/call-timing.ts';
-import type { Usage } from './sessions/usage.ts';
+import type { InsightPriority, InsightStatus } from './insight.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import type { TaskRunStatus } from '../schedules/run-status.ts';
+import type { RunError, ScheduleMode, StopReason } from './run.ts';
+import type { StopCause } from './stop.ts';
+import type { RecordedTiming } from './call-timing.ts';
+import type { Usage } from './usage.ts';
 
 /** What each event carries. */
 export interface EventPayloads {
