@@ -23,7 +23,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after: (delayMs, callback) => {
-    const timer = setTimeout(callback, delayMs);
+    // A moment that has passed: Node.js warns of a negative time.
+    const timer = setTimeout(callback, Math.max(delayMs, 0));
     timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },

@@ -6,12 +6,12 @@ import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
-import type { Releases } from './releases.ts';
+import type { Versions } from './versions.ts';
 
 export interface PageSweeperParts {
   readonly store: Pick<Store, 'pageRemovals'> & { readonly sessions: Pick<Store['sessions'], 'isBlobInUse'> };
   readonly blobs: Pick<BlobStore, 'removeUnless'>;
-  readonly releases: Pick<Releases, 'active'>;
+  readonly versions: Pick<Versions, 'active'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,7 +26,7 @@ const BUSY_MS = 10_000;
 const LOOK_MS = 600_000;
 
 /** Makes the service. Wake it when a page was deleted, or a share withdrawn or given an end. */
-export function makePageSweeper({ store, blobs, releases, clock, log }: PageSweeperParts): Service {
+export function makePageSweeper({ store, blobs, versions, clock, log }: PageSweeperParts): Service {
   const { pageRemovals, sessions } = store;
 
   async function work(stopping: AbortSignal): Promise<number | null> {
@@ -51,7 +51,7 @@ export function makePageSweeper({ store, blobs, releases, clock, log }: PageSwee
   /** Returns after what time to look again; null when no draft is left. */
   async function clearDrafts(stopping: AbortSignal): Promise<number | null> {
     for (let after = 0; ; ) {
-      if (releases.active() > 0) return BUSY_MS;
+      if (versions.active() > 0) return BUSY_MS;
       const drafts = await pageRemovals.listDrafts(after);
       for (const draft of drafts) while (!stopping.aborted && (await pageRemovals.clearDraft(draft)));
       if (drafts.length === 0 || stopping.aborted) return null;

@@ -5,11 +5,11 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PublishJob } from '../store/publishing/jobs.ts';
-import type { ReleaseOutcome, Releases } from './releases.ts';
+import type { VersionOutcome, Versions } from './versions.ts';
 
 export interface PublisherParts {
   readonly store: Pick<Store, 'publishJobs'>;
-  readonly releases: Pick<Releases, 'attempt'>;
+  readonly versions: Pick<Versions, 'attempt'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,7 +24,7 @@ const PAGE = 20;
 const LOOK_MS = 60_000;
 
 /** Makes the service. Wake it when a firing has completed. */
-export function makePublisher({ store: { publishJobs }, releases, clock, log }: PublisherParts): Publisher {
+export function makePublisher({ store: { publishJobs }, versions, clock, log }: PublisherParts): Publisher {
   /** Sessions whose jobs wait for their files, and those of them that have changed. */
   const waiting = new Set<number>();
   const changed = new Set<number>();
@@ -62,14 +62,14 @@ export function makePublisher({ store: { publishJobs }, releases, clock, log }: 
   }
 
   type Attempt =
-    | Exclude<ReleaseOutcome, { kind: 'session_gone' }>
+    | Exclude<VersionOutcome, { kind: 'session_gone' }>
     | { readonly kind: 'failed'; readonly message: string };
 
   /** Storage that refuses is no failure of the job: it is thrown, and retried. */
   async function attempt({ id, pageId, sessionSeq, entryPath }: PublishJob): Promise<Attempt> {
     const publication = { page: { id: pageId }, trigger: 'auto', reason: null, jobId: id } as const;
     try {
-      const outcome = await releases.attempt({ sessionSeq, entryPath }, publication);
+      const outcome = await versions.attempt({ sessionSeq, entryPath }, publication);
       return outcome.kind === 'session_gone' ? { kind: 'failed', message: 'Its session was deleted.' } : outcome;
     } catch (error) {
       if (!(error instanceof ErrandError) || error.reason === 'unavailable') throw error;

@@ -1,7 +1,7 @@
 // Publishing while the collector replaces files: a version holds one state of the workspace, and all of its bytes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { makeReleases } from '../../src/publishing/releases.ts';
+import { makeVersions } from '../../src/publishing/versions.ts';
 import { artifactFixture } from '../support/files/artifact-fixture.ts';
 import { aPage, MANUAL, requirePublished } from '../support/store/publishing.ts';
 
@@ -12,7 +12,7 @@ test('versions that are published while files are replaced hold one state each, 
   const fixture = await artifactFixture();
   const { store, blobs, clock } = fixture;
   const collector = fixture.collect();
-  const releases = makeReleases({
+  const versions = makeVersions({
     store,
     blobs,
     disk: { shortage: () => null },
@@ -38,13 +38,13 @@ test('versions that are published while files are replaced hold one state each, 
   const { sessionSeq, sessionId } = await replaceAll(0, null);
   const source = { sessionSeq, entryPath: '/site/index.html' };
   const page = aPage(fixture.user.seq, { sessionSeq });
-  const { key } = requirePublished(await releases.release(source, { ...MANUAL, page }));
+  const { key } = requirePublished(await versions.publish(source, { ...MANUAL, page }));
   const { id } = (await store.pages.find(key, clock.now()))!;
 
   let isOver = false;
   const publishing = (async () => {
     while (!isOver) {
-      await releases.attempt(source, { ...MANUAL, page: { id } });
+      await versions.attempt(source, { ...MANUAL, page: { id } });
       // Without files to copy, an attempt takes no turn of the event loop.
       await nextTurn();
     }

@@ -18,8 +18,8 @@ let logged: ReturnType<typeof loggedLines>;
 let sweeper: Service;
 
 const over = (store: Store): Service => {
-  const { blobs, releases, clock } = fixture;
-  const made = makePageSweeper({ store, blobs, releases, clock, log: logged.log });
+  const { blobs, versions, clock } = fixture;
+  const made = makePageSweeper({ store, blobs, versions, clock, log: logged.log });
   onTestFinished(() => made.stop());
   return made;
 };

@@ -14,7 +14,7 @@ let publisher: Publisher;
 function start(): Publisher {
   const made = makePublisher({
     store: fixture.store,
-    releases: fixture.releases,
+    versions: fixture.versions,
     clock: fixture.clock,
     log: logged.log,
   });
@@ -119,7 +119,7 @@ test('attempts go on after the daemon was killed in between, and their number is
   onTestFinished(() => store.close());
   const after: string[] = [];
   store.onCommitted((committed) => void after.push(...committed.map(({ type }) => type)));
-  const again = makePublisher({ store, releases: fixture.releases, clock: fixture.clock, log: logged.log });
+  const again = makePublisher({ store, versions: fixture.versions, clock: fixture.clock, log: logged.log });
   onTestFinished(() => again.stop());
   again.wake();
   await again.settled();

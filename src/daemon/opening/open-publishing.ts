@@ -8,7 +8,7 @@ import type { Disk } from '../../files/disk.ts';
 import type { Log } from '../../log/log.ts';
 import { makePageSweeper } from '../../publishing/page-sweeper.ts';
 import { makePublisher } from '../../publishing/publisher.ts';
-import { makeReleases } from '../../publishing/releases.ts';
+import { makeVersions } from '../../publishing/versions.ts';
 import type { Store } from '../../store/open-store.ts';
 
 export interface PublishingParts {
@@ -25,12 +25,12 @@ export interface PublishingParts {
 /** Makes the services. None of them works before `start`. */
 export function openPublishing({ live, store, blobs, disk, collector, happened, clock, log }: PublishingParts) {
   const { onCollected } = collector;
-  const releases = makeReleases({ store, blobs, disk, onCollected, happened, clock, settings: live.settings });
-  const publisher = makePublisher({ store, releases, clock, log });
-  const sweeper = makePageSweeper({ store, blobs, releases, clock, log });
+  const versions = makeVersions({ store, blobs, disk, onCollected, happened, clock, settings: live.settings });
+  const publisher = makePublisher({ store, versions, clock, log });
+  const sweeper = makePageSweeper({ store, blobs, versions, clock, log });
   const ignore = onCollected(publisher.collected);
   return {
-    releases,
+    versions,
     publisher,
     sweeper,
     start: () => {

@@ -3,7 +3,7 @@
 /** Keys that will soon be referred to. */
 export interface Held {
   add(key: string): void;
-  /** Releases the keys, and returns them. */
+  /** Versions the keys, and returns them. */
   release(): readonly string[];
 }
 

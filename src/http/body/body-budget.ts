@@ -5,7 +5,7 @@ import { ErrandError } from '../../domain/errors.ts';
 export interface BodyShare {
   /** Counts bytes before they are held. Throws `unavailable` when there is no room for them. */
   take(bytes: number): void;
-  /** Releases all of it. */
+  /** Versions all of it. */
   release(): void;
 }
 

@@ -49,7 +49,7 @@ export interface RequestBody {
   readonly spooled: SpooledStrings;
   /** Counts what is held for the request in addition to its body. Throws `unavailable` when there is no room for it. */
   takeRoom(bytes: number): void;
-  /** Releases everything that the body takes, including its long strings. */
+  /** Versions everything that the body takes, including its long strings. */
   release(): Promise<void>;
 }
 

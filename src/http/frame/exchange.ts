@@ -20,7 +20,7 @@ export interface Exchange<Q = unknown, B = unknown> {
    * no room.
    */
   takeRoom(bytes: number): void;
-  /** Releases the body early, for handlers that wait. Afterwards, both of the above are empty. */
+  /** Versions the body early, for handlers that wait. Afterwards, both of the above are empty. */
   letGoOfBody(): Promise<void>;
   /** Checks the credential again. Throws `unauthenticated` or `forbidden` when the request would be refused now. */
   readonly admit: () => Promise<unknown>;

@@ -1,9 +1,9 @@
 // Makes pages: of a session, with the first version, or of a scheduled task (F1, F7).
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/people/user.ts';
-import type { ReleaseOutcome, Releases } from '../../publishing/releases.ts';
+import type { VersionOutcome, Versions } from '../../publishing/versions.ts';
 import type { Store } from '../../store/open-store.ts';
-import { type NewPage as StoredPage, type Published, sessionGone } from '../../store/publishing/releases.ts';
+import { type NewPage as StoredPage, type Published, sessionGone } from '../../store/publishing/versions.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
 
@@ -17,7 +17,7 @@ export interface CreatePageParts {
   readonly store: Pick<Store, 'pages'>;
   readonly access: Pick<Access, 'session' | 'scheduledTask'>;
   readonly audit: Pick<Audit, 'change'>;
-  readonly publishing: { readonly releases: Pick<Releases, 'release'> };
+  readonly publishing: { readonly versions: Pick<Versions, 'publish'> };
 }
 
 /**
@@ -25,13 +25,13 @@ export interface CreatePageParts {
  * each firing that completes. Throws `unprocessable` for an entry that can't be published, `conflict` for one page too many,
  * and `unavailable` while the files of the session's last run are not known.
  */
-export function makeCreatePage({ store, access, audit, publishing: { releases } }: CreatePageParts) {
+export function makeCreatePage({ store, access, audit, publishing: { versions } }: CreatePageParts) {
   async function createOfSession(caller: Caller, id: string, fields: PageFields): Promise<string> {
     const { seq: sessionSeq, userSeq } = await access.session(caller, id);
     const page = { ...fields, userSeq, source: { sessionSeq } };
     const note = audit.change(caller, 'page.create', ({ key }: Published) => ({ id: key, sessionId: id }));
     const source = { sessionSeq, entryPath: page.entryPath };
-    const outcome = await releases.release(source, { page, ...MANUAL, reason: null }, note);
+    const outcome = await versions.publish(source, { page, ...MANUAL, reason: null }, note);
     if (outcome.kind === 'session_gone') throw notFound('Session');
     return published(outcome).key;
   }
@@ -57,7 +57,7 @@ type PageFields = Omit<StoredPage, 'userSeq' | 'source'>;
 export const MANUAL = { trigger: 'manual', jobId: null } as const;
 
 /** What was published, or the refusal in words. */
-export function published(outcome: ReleaseOutcome): Published {
+export function published(outcome: VersionOutcome): Published {
   if (outcome.kind === 'published') return outcome;
   if (outcome.kind === 'refused') throw unprocessable('entry_path', outcome.mustBe);
   if (outcome.kind === 'session_gone') throw sessionGone();

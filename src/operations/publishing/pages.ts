@@ -8,7 +8,7 @@ import type { Caller } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { PageRecord, VersionRecord } from '../../store/publishing/page-rows.ts';
 import type { PageChanges } from '../../store/publishing/pages.ts';
-import { ofAnother } from '../../store/publishing/releases.ts';
+import { ofAnother } from '../../store/publishing/versions.ts';
 import { type Access, scopeOf } from '../access.ts';
 import type { AuditedAccess } from '../audited-access.ts';
 import { type CreatePageParts, makeCreatePage, MANUAL, type NewPage, published } from './create-page.ts';
@@ -89,7 +89,7 @@ export function makePageOperations(parts: PageOperationParts) {
     },
 
     /** Publishes the next version. Throws as `createPage` does, and `conflict` when there is nothing that it could be made of. */
-    releaseVersion: async (caller: Caller, key: string, input: NewVersion): Promise<VersionRecord> => {
+    publishVersion: async (caller: Caller, key: string, input: NewVersion): Promise<VersionRecord> => {
       const { id, userSeq, sourceSeq, sourceUserSeq, entryPath } = await access.page(caller, key);
       if (sourceSeq === null)
         throw new ErrandError('conflict', 'No firing of the scheduled task has completed since the page was created.');
@@ -97,7 +97,7 @@ export function makePageOperations(parts: PageOperationParts) {
       if (sourceUserSeq !== userSeq) throw ofAnother();
       const source = { sessionSeq: sourceSeq, entryPath: input.entryPath ?? entryPath };
       const note = audit.change(caller, 'page.release', () => ({ id: key }));
-      const outcome = await publishing.releases.release(
+      const outcome = await publishing.versions.publish(
         source,
         { page: { id }, ...MANUAL, reason: input.reason },
         note,

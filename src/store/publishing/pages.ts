@@ -1,4 +1,4 @@
-// Pages: found, listed, changed and deleted. New ones come with `releases.ts`.
+// Pages: found, listed, changed and deleted. New ones come with `versions.ts`.
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Listing, Page as ListPage } from '../../domain/listing.ts';
 import { type Page, PAGE_LIMITS, type PageOrigin, searchable } from '../../domain/publishing/page.ts';

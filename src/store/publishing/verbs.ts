@@ -7,7 +7,7 @@ import { makeManifestFiles } from './manifest-files.ts';
 import { makeManifests } from './manifests.ts';
 import { makePages } from './pages.ts';
 import { makePlanVersion } from './plan-version.ts';
-import { makeReleases } from './releases.ts';
+import { makeVersions } from './versions.ts';
 import { makePageRemovals } from './removals.ts';
 import { makeShares } from './shares.ts';
 
@@ -16,7 +16,7 @@ export function makePublishingVerbs(database: Database) {
     pages: {
       ...makePages(database),
       ...makePageHandOver(database),
-      ...makeReleases(database),
+      ...makeVersions(database),
       planVersion: makePlanVersion(database),
     },
     shares: makeShares(database),

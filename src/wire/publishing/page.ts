@@ -171,5 +171,5 @@ export const publishes = endpoints('user', 'envelope', {
   change: { route: 'PATCH /api/v1/publishes/:publish_key', summary: 'Change a page', operation: 'changePage', ...one, body: pageChange },
   remove: { route: 'DELETE /api/v1/publishes/:publish_key', summary: 'Delete a page with all its versions', operation: 'deletePage', params: one.params, reply: pageDeletion },
   listVersions: { route: 'GET /api/v1/publishes/:publish_key/versions', summary: 'List the versions of a page', operation: 'listPageVersions', ...one, query: pageQuery, reply: listOf(ownedVersion), perPart: VERSIONS_PER_PART },
-  release: { route: 'POST /api/v1/publishes/:publish_key/versions', summary: 'Publish the next version of a page', operation: 'releaseVersion', ...one, body: newVersion, bodyIsOptional: true, reply: ownedVersion, statuses: [201], patienceMs: PUBLISHING_MS },
+  release: { route: 'POST /api/v1/publishes/:publish_key/versions', summary: 'Publish the next version of a page', operation: 'publishVersion', ...one, body: newVersion, bodyIsOptional: true, reply: ownedVersion, statuses: [201], patienceMs: PUBLISHING_MS },
 });

@@ -178,7 +178,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   ],
   changePage: ['page.change', ({ page }, v) => v.changePage(ROOT, page.key, { name: 'n' })],
   deletePage: ['page.delete', ({ page }, v) => v.deletePage(ROOT, page.key)],
-  releaseVersion: ['page.release', ({ page }, v) => v.releaseVersion(ROOT, page.key, { reason: null })],
+  publishVersion: ['page.release', ({ page }, v) => v.publishVersion(ROOT, page.key, { reason: null })],
   listShares: ['share.list', (_, v) => v.listShares(ROOT, { pageKey: null, ...PAGE })],
   getShare: ['share.read', ({ page }, v) => v.getShare(ROOT, page.shareCode)],
   changeShare: ['share.change', ({ page }, v) => v.changeShare(ROOT, page.shareCode, { expiresAt: null })],

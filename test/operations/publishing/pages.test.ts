@@ -98,26 +98,26 @@ test('a run whose files stay unknown for too long makes it unavailable for now',
 
 test('a version of another entry leaves the page’s own; a change of the page is that of the next version', async () => {
   const { key } = fixture.page;
-  const { releaseVersion, changePage } = fixture.operations;
+  const { publishVersion, changePage } = fixture.operations;
   const other = { reason: 'A look', entryPath: '/site/style.css' };
-  expect(await releaseVersion(mara, key, other)).toMatchObject({
+  expect(await publishVersion(mara, key, other)).toMatchObject({
     no: 2,
     reason: 'A look',
     shareType: 'file',
     fileCount: 1,
   });
-  expect(await releaseVersion(mara, key, { reason: null })).toMatchObject({ no: 3, entryPath: '/site/index.html' });
+  expect(await publishVersion(mara, key, { reason: null })).toMatchObject({ no: 3, entryPath: '/site/index.html' });
   fixture.clock.advance(5);
   const changed = await changePage(mara, key, { entryPath: '/notes.txt', name: 'Notes', category: null, tags: [] });
   expect(changed).toMatchObject({ name: 'Notes', entryPath: '/notes.txt', updatedAt: fixture.clock.now() });
   expect(changed.latest).toMatchObject({ no: 3, entryPath: '/site/index.html' });
-  expect(await releaseVersion(mara, key, { reason: null })).toMatchObject({ no: 4, entryPath: '/notes.txt' });
+  expect(await publishVersion(mara, key, { reason: null })).toMatchObject({ no: 4, entryPath: '/notes.txt' });
 });
 
 test('versions stay when their session is deleted, and there is no new one', async () => {
   const { key, shareCode } = fixture.page;
   await fixture.operations.deleteSession(mara, fixture.published.sessionId);
-  await expect(fixture.operations.releaseVersion(mara, key, { reason: null })).rejects.toMatchObject({
+  await expect(fixture.operations.publishVersion(mara, key, { reason: null })).rejects.toMatchObject({
     reason: 'conflict',
   });
   expect(await fixture.operations.publicPages.share(shareCode)).toMatchObject({ version: { no: 1, fileCount: 3 } });
@@ -134,12 +134,12 @@ test('a page of a task has no version before a firing completes, then the next o
     scheduledTaskId: 't',
     latest: null,
   });
-  await expect(fixture.operations.releaseVersion(mara, key, { reason: null })).rejects.toMatchObject({
+  await expect(fixture.operations.publishVersion(mara, key, { reason: null })).rejects.toMatchObject({
     reason: 'conflict',
   });
   const { sessionSeq, seq } = await fixture.publishing.workspace(filesOf('/site/index.html'));
   await fixture.publishing.enqueue({ taskId: 't', firingSeq: 1, sessionSeq, runSeq: seq });
-  expect(await fixture.operations.releaseVersion(mara, key, { reason: null })).toMatchObject({ no: 1, fileCount: 1 });
+  expect(await fixture.operations.publishVersion(mara, key, { reason: null })).toMatchObject({ no: 1, fileCount: 1 });
 });
 
 test.each([
@@ -147,7 +147,7 @@ test.each([
   ['changePage', () => fixture.operations.changePage(otto, fixture.page.key, { name: 'x' })],
   ['deletePage', () => fixture.operations.deletePage(otto, fixture.page.key)],
   ['listPageVersions', () => fixture.operations.listPageVersions(otto, fixture.page.key, { limit: 9, offset: 0 })],
-  ['releaseVersion', () => fixture.operations.releaseVersion(otto, fixture.page.key, { reason: null })],
+  ['publishVersion', () => fixture.operations.publishVersion(otto, fixture.page.key, { reason: null })],
   ['listShares', () => fixture.operations.listShares(otto, { pageKey: fixture.page.key, limit: 9, offset: 0 })],
   ['getShare', () => fixture.operations.getShare(otto, fixture.page.shareCode)],
   ['changeShare', () => fixture.operations.changeShare(otto, fixture.page.shareCode, { expiresAt: null })],

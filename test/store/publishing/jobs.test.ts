@@ -71,11 +71,11 @@ test('a job is settled by the commit that publishes its version, so that there i
   const [job] = await due();
   const source = { sessionSeq: run.sessionSeq, entryPath: job!.entryPath };
   const publication = { page: { id: job!.pageId }, trigger: 'auto', reason: null, jobId: job!.id } as const;
-  expect(await fixture.releases.attempt(source, publication)).toMatchObject({ kind: 'published', no: 1 });
+  expect(await fixture.versions.attempt(source, publication)).toMatchObject({ kind: 'published', no: 1 });
   expect(fixture.committed.at(-1)).toMatchObject({
     payload: { version: { trigger: 'auto' }, page: { origin: 'scheduled_task' } },
   });
-  await expect(fixture.releases.attempt(source, publication)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(fixture.versions.attempt(source, publication)).rejects.toMatchObject({ reason: 'not_found' });
   expect([await due(), fixture.count('publish_versions')]).toEqual([[], 1]);
 });
 

@@ -4,7 +4,7 @@ import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
 import { makePublicPages } from '../../../src/operations/publishing/public-pages.ts';
 import { makePublishingOperations } from '../../../src/operations/publishing/publishing.ts';
-import type { NewPage } from '../../../src/store/publishing/releases.ts';
+import type { NewPage } from '../../../src/store/publishing/versions.ts';
 import { auditOf } from '../store/audit.ts';
 import { publishFixture } from '../store/publishing.ts';
 import { type Fixture, loggedLines, openFixture, type Sent, send } from './http-fixture.ts';
@@ -23,7 +23,7 @@ export async function publishedFixture(settings: Partial<Settings> = {}) {
     access,
     auditedAccess: makeAuditedAccess({ access, audit }),
     audit,
-    publishing: { releases: published.releases },
+    publishing: { versions: published.versions },
     clock,
     happened: () => undefined,
   });

@@ -99,7 +99,7 @@ export async function auditedFixture() {
     webhooks: {
       sendOnce: async () => ({ at: 1, statusCode: 204, durationMs: 1, error: null, responseExcerpt: null }),
     },
-    publishing: { releases: publishing.releases },
+    publishing: { versions: publishing.versions },
     happened: () => undefined,
     backups: {
       jobs: {

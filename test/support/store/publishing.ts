@@ -5,11 +5,11 @@ import { onTestFinished } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import type { Shortage } from '../../../src/files/disk.ts';
-import { makeReleases, type ReleaseOutcome } from '../../../src/publishing/releases.ts';
+import { makeVersions, type VersionOutcome } from '../../../src/publishing/versions.ts';
 import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishing/jobs.ts';
-import type { NewPage, Published } from '../../../src/store/publishing/releases.ts';
+import type { NewPage, Published } from '../../../src/store/publishing/versions.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
 import { fenceOf, type StoreFixture, storeFixture } from './store-fixture.ts';
@@ -47,7 +47,7 @@ export const filesOf = (...paths: (string | readonly [path: string, sha256: stri
 export const SITE = filesOf('/site/index.html', '/site/style.css', '/site/img/moon.png', '/notes.txt');
 export const MANUAL = { trigger: 'manual', reason: null, jobId: null } as const;
 
-/** A store with blobs, and releases over both. */
+/** A store with blobs, and versions over both. */
 export async function publishFixture(given?: StoreFixture) {
   const fixture = given ?? (await storeFixture());
   const directory = join(temporaryDirectory(), 'blobs');
@@ -57,7 +57,7 @@ export async function publishFixture(given?: StoreFixture) {
   const limits = { maxFiles: 5_000, maxTotalMb: 500 };
   const abandoned: number[] = [];
   let shortage: Shortage | null = null;
-  const releases = makeReleases({
+  const versions = makeVersions({
     store: fixture.store,
     blobs,
     onCollected: (listener) => {
@@ -79,7 +79,7 @@ export async function publishFixture(given?: StoreFixture) {
     ...fixture,
     blobs,
     directory,
-    releases,
+    versions,
     limits,
     abandoned,
     /** Says what is wrong with the disk from now on. */
@@ -111,13 +111,13 @@ export async function publishFixture(given?: StoreFixture) {
     ): Promise<Published & { readonly id: number }> {
       const page = aPage(fixture.user.seq, { sessionSeq }, over);
       const published = requirePublished(
-        await releases.attempt({ sessionSeq, entryPath: page.entryPath }, { ...MANUAL, page }),
+        await versions.attempt({ sessionSeq, entryPath: page.entryPath }, { ...MANUAL, page }),
       );
       return { ...published, id: (await fixture.store.pages.find(published.key, fixture.clock.now()))!.id };
     },
     /** Publishes another version of a page. */
     async release(id: number, { sessionSeq }: Pick<ClaimedRun, 'sessionSeq'>, entryPath = '/site/index.html') {
-      return requirePublished(await releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page: { id } }));
+      return requirePublished(await versions.attempt({ sessionSeq, entryPath }, { ...MANUAL, page: { id } }));
     },
     enqueue: (firing: CompletedFiring) => enqueue(fixture, firing),
     page: (key: string) => fixture.store.pages.find(key, fixture.clock.now()),
@@ -131,7 +131,7 @@ export async function publishFixture(given?: StoreFixture) {
   };
 }
 
-export function requirePublished(outcome: ReleaseOutcome): Published {
+export function requirePublished(outcome: VersionOutcome): Published {
   if (outcome.kind !== 'published') throw new Error(JSON.stringify(outcome));
   return outcome;
 }

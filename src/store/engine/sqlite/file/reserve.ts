@@ -12,7 +12,7 @@ const PLENTY_BYTES = 4 * RESERVE_BYTES;
 const PIECE_BYTES = MB;
 
 export interface Reserve {
-  /** Releases the space. Returns false when it was already released. */
+  /** Versions the space. Returns false when it was already released. */
   spend(): boolean;
   /** Whether it is released. It is made again as soon as there is plenty of space. */
   isSpent(): boolean;

@@ -1,6 +1,6 @@
 // Versions: what one holds, and that it is there whole or not at all.
 import { expect, test, vi } from 'vitest';
-import { makeReleases } from '../../../src/publishing/releases.ts';
+import { makeVersions } from '../../../src/publishing/versions.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { aPage, filesOf, MANUAL, publishFixture, SITE } from '../../support/store/publishing.ts';
 
@@ -76,7 +76,7 @@ test.each([
     const fixture = await publishFixture();
     const { sessionSeq } = await fixture.workspace([...SITE, ...filesOf('/.well/index.html')]);
     const page = aPage(fixture.user.seq, { sessionSeq }, { entryPath });
-    const outcome = await fixture.releases.attempt({ sessionSeq, entryPath }, { ...MANUAL, page });
+    const outcome = await fixture.versions.attempt({ sessionSeq, entryPath }, { ...MANUAL, page });
     expect(outcome).toEqual({ kind: 'refused', mustBe: expect.stringMatching(mustBe) });
     expect([fixture.count('publish_pages'), fixture.count('publish_versions')]).toEqual([0, 0]);
   },
@@ -91,17 +91,17 @@ test('a version over a limit is refused with the limit; one at the limit is not'
   const source = { sessionSeq, entryPath: '/site/index.html' };
   const page = aPage(fixture.user.seq, { sessionSeq });
   Object.assign(fixture.limits, { maxFiles: 3, maxTotalMb: 2 });
-  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
+  expect(await fixture.versions.attempt(source, { ...MANUAL, page })).toMatchObject({
     kind: 'refused',
     mustBe: expect.stringMatching(/at most 3 files \(publish\.max_files\)/),
   });
   Object.assign(fixture.limits, { maxFiles: 4, maxTotalMb: 1 });
-  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({
+  expect(await fixture.versions.attempt(source, { ...MANUAL, page })).toMatchObject({
     kind: 'refused',
     mustBe: expect.stringMatching(/at most 1 MB \(publish\.max_total_mb\)/),
   });
   Object.assign(fixture.limits, { maxFiles: 4, maxTotalMb: 2 });
-  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
+  expect(await fixture.versions.attempt(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
 });
 
 test('a version whose paths are too long together is refused, so that everybody may read its tree', async () => {
@@ -110,7 +110,7 @@ test('a version whose paths are too long together is refused, so that everybody 
   const { sessionSeq } = await fixture.workspace([...SITE, ...long]);
   const page = aPage(fixture.user.seq, { sessionSeq });
   const source = { sessionSeq, entryPath: '/site/index.html' };
-  expect(await fixture.releases.attempt(source, { ...MANUAL, page })).toEqual({
+  expect(await fixture.versions.attempt(source, { ...MANUAL, page })).toEqual({
     kind: 'refused',
     mustBe: expect.stringMatching(/paths are shorter/),
   });
@@ -166,7 +166,7 @@ test('files of a run that is not collected yet are waited for', async () => {
   const run = await fixture.uncollected();
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
   const page = aPage(fixture.user.seq, { sessionSeq: run.sessionSeq });
-  const released = fixture.releases.release(source, { ...MANUAL, page });
+  const released = fixture.versions.publish(source, { ...MANUAL, page });
   await vi.waitUntil(() => fixture.listeners.size === 1);
   fixture.collected(run.sessionSeq + 1);
   await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
@@ -181,7 +181,7 @@ test('a page that gets another owner while files are waited for gets no version 
   const { id } = await fixture.publish(run);
   const later = await fixture.uncollected(run.sessionId);
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  const released = fixture.releases.release(source, { ...MANUAL, page: { id } });
+  const released = fixture.versions.publish(source, { ...MANUAL, page: { id } });
   await vi.waitUntil(() => fixture.listeners.size === 1);
   const { seq: heir } = await fixture.store.users.create({ ...fixture.user, username: 'ben', passwordHash: 'x' });
   await fixture.store.pages.handOver(id, heir);
@@ -198,7 +198,7 @@ test('the wait for files ends after twenty seconds', async () => {
   const run = await fixture.uncollected();
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
   const page = aPage(fixture.user.seq, { sessionSeq: run.sessionSeq });
-  const released = fixture.releases.release(source, { ...MANUAL, page });
+  const released = fixture.versions.publish(source, { ...MANUAL, page });
   await vi.waitUntil(() => fixture.listeners.size === 1);
   fixture.clock.advance(20_000);
   expect(await released).toEqual({ kind: 'uncollected' });
@@ -211,7 +211,7 @@ test('a session that was deleted gives no version, and its versions stay', { tag
   const { id, shareCode } = await fixture.publish(run);
   await fixture.store.sessions.deleteSession(run.sessionSeq);
   const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
-  expect(await fixture.releases.attempt(source, { ...MANUAL, page: { id } })).toEqual({ kind: 'session_gone' });
+  expect(await fixture.versions.attempt(source, { ...MANUAL, page: { id } })).toEqual({ kind: 'session_gone' });
   while (await fixture.store.erasures.finishCleanup(run.sessionSeq));
   expect(await fixture.filesOfShare(shareCode)).toHaveLength(3);
   for (const { sha256 } of SITE)
@@ -234,7 +234,7 @@ test('a version of many files is copied in parts, and nobody sees it before the 
     const seq = await copyPart(draft);
     const everybodys = { userSeq: null, pageId: null, limit: 9, offset: 0 };
     expect(await fixture.store.shares.list(everybodys, fixture.clock.now())).toEqual({ items: [], total: 0 });
-    expect(fixture.releases.active()).toBe(1);
+    expect(fixture.versions.active()).toBe(1);
     return seq;
   });
   const { shareCode } = await fixture.publish(run, MANY_ENTRY);
@@ -242,7 +242,7 @@ test('a version of many files is copied in parts, and nobody sees it before the 
   expect(seen).toEqual(['publish_page.published']);
   expect(await fixture.filesOfShare(shareCode)).toHaveLength(601);
   expect(await fixture.share(shareCode)).toMatchObject({ fileCount: 601, totalSize: 601 });
-  expect(fixture.releases.active()).toBe(0);
+  expect(fixture.versions.active()).toBe(0);
 });
 
 test('a daemon killed while copying leaves nothing that anybody sees, and the draft goes at the next start', {
@@ -293,7 +293,7 @@ test('an owner has a thousand pages at most', async () => {
   const { sessionSeq } = await fixture.workspace();
   const page = aPage(fixture.user.seq, { sessionSeq });
   const source = { sessionSeq, entryPath: page.entryPath };
-  await expect(fixture.releases.attempt(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'conflict' });
+  await expect(fixture.versions.attempt(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'conflict' });
   expect([fixture.count('publish_pages'), fixture.count('publish_files')]).toEqual([1_000, 0]);
 });
 
@@ -337,7 +337,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
   const committed = Promise.withResolvers<void>();
   const publish = async () => committed.promise.then(() => ({ key: 'k', no: 1, shareCode: 'c' }));
   const plan = { kind: 'planned', entryPath: '/a', shareType: 'file', files: [], totalSize: 0 } as const;
-  const releases = makeReleases({
+  const versions = makeVersions({
     ...fixture,
     store: {
       pages: {
@@ -353,7 +353,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
   });
   const attempts = (count: number, userSeq: number, trigger: 'manual' | 'auto' = 'manual') =>
     Array.from({ length: count }, () =>
-      releases.attempt({ sessionSeq: userSeq, entryPath: '/a' }, { ...MANUAL, trigger, page: { id: 1 } }),
+      versions.attempt({ sessionSeq: userSeq, entryPath: '/a' }, { ...MANUAL, trigger, page: { id: 1 } }),
     );
   // Those of scheduled tasks are made one after another, and are not their owner's to hold up.
   const all = [attempts(9, 1), attempts(1, 1, 'auto'), ...[2, 3, 4].map((user) => attempts(8, user))];
@@ -363,6 +363,6 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
   const published = (await counts).map((some) => some.filter((status) => status === 'fulfilled').length);
   // The one that was refused had its place until its owner was known.
   expect(published).toEqual([8, 1, 8, 8, 6]);
-  expect(releases.active()).toBe(0);
+  expect(versions.active()).toBe(0);
   await expect(Promise.all(attempts(8, 1))).resolves.toHaveLength(8);
 });

@@ -46,7 +46,7 @@ export interface Published {
 const [KEY_LENGTH, CODE_LENGTH] = [16, 22];
 
 /** The verbs. */
-export function makeReleases(database: Database) {
+export function makeVersions(database: Database) {
   const { write } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {

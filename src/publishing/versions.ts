@@ -10,9 +10,9 @@ import type { Disk } from '../files/disk.ts';
 import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PlannedVersion, VersionPlan, VersionSource } from '../store/publishing/plan-version.ts';
-import type { Publication, Published } from '../store/publishing/releases.ts';
+import type { Publication, Published } from '../store/publishing/versions.ts';
 
-export interface ReleaseParts {
+export interface VersionParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
   readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
@@ -24,18 +24,18 @@ export interface ReleaseParts {
 }
 
 /** What became of a version; any kind but `published` left nothing behind. */
-export type ReleaseOutcome =
+export type VersionOutcome =
   | ({ readonly kind: 'published' } & Published)
   | Exclude<PlannedVersion, { readonly kind: 'planned' }>;
 
-export interface Releases {
+export interface Versions {
   /**
    * Publishes what is known now of the session's files. Throws as `Store.pages.publish` does, and `unavailable` when the disk
    * is almost full or too many versions are being made.
    */
-  attempt(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
+  attempt(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<VersionOutcome>;
   /** The same, after waiting up to 20 s for the files of runs that have ended. */
-  release(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<ReleaseOutcome>;
+  publish(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<VersionOutcome>;
   /** How many versions are being copied: while there is none, every draft was abandoned. */
   active(): number;
 }
@@ -65,12 +65,12 @@ function makeTurns(): (userSeq: number) => () => void {
 }
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
-export function makeReleases(parts: ReleaseParts): Releases {
+export function makeVersions(parts: VersionParts): Versions {
   const { store, blobs, disk, onCollected, happened, clock, settings } = parts;
   let active = 0;
   const takeTurn = makeTurns();
 
-  const attempt: Releases['attempt'] = async (source, publication, note) => {
+  const attempt: Versions['attempt'] = async (source, publication, note) => {
     refuseUnlessRoom();
     const hold = blobs.hold();
     active += 1;
@@ -103,7 +103,7 @@ export function makeReleases(parts: ReleaseParts): Releases {
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
   }
 
-  const release: Releases['release'] = async (source, publication, note) => {
+  const publish: Versions['publish'] = async (source, publication, note) => {
     const until = clock.monotonic() + WAIT_MS;
     for (;;) {
       const change = Promise.withResolvers<void>();
@@ -122,7 +122,7 @@ export function makeReleases(parts: ReleaseParts): Releases {
     }
   };
 
-  return { attempt, release, active: () => active };
+  return { attempt, publish, active: () => active };
 }
 
 /** Copies a version into a draft, but for the last part. */
