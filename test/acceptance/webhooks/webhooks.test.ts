@@ -187,7 +187,7 @@ test("a user's webhook gets that user's events only, and a system webhook those 
   const { daemon, receiver, createHook, join } = await start();
   const [adaTurn, benTurn] = [await join('ada'), await join('ben')];
   for (const user of ['ada', 'ben']) await createHook({ user, url: `${receiver.url}/${user}` });
-  const ofSystem = await createHook({ url: `${receiver.url}/fixture` });
+  const ofSystem = await createHook({ url: `${receiver.url}/system` });
   await adaTurn();
   await benTurn();
   await adaTurn();
@@ -199,7 +199,7 @@ test("a user's webhook gets that user's events only, and a system webhook those 
   const usersAt = (path: string) =>
     receiver.received.filter((one) => one.path === path).map((one) => eventOf(one).user.username);
   expect([usersAt('/ada'), usersAt('/ben')]).toEqual([['ada', 'ada'], ['ben']]);
-  expect(usersAt('/house').toSorted()).toEqual(['ada', 'ada', 'ben']);
+  expect(usersAt('/system').toSorted()).toEqual(['ada', 'ada', 'ben']);
 });
 
 test('a stop is sent once however often it is requested, a question when it is asked and when it is answered', {
