@@ -571,7 +571,7 @@ CREATE TABLE webhook_planning (
 CREATE TABLE webhook_deliveries (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook_id       INTEGER NOT NULL REFERENCES webhooks (id),
-  -- The webhook's `user_seq`, 0 for the fixture's.
+  -- The webhook's `user_seq`, 0 for the installation's.
   owner            INTEGER NOT NULL,
   -- The same for all webhooks of one event.
   event_id         TEXT    NOT NULL,
