@@ -74,12 +74,12 @@ export async function verify(request: VerifyRequest): Promise<Verdict> {
   return { ...found, leftOut, faults: faults.slice(0, MAX_FAULTS) };
 }
 
-type Found = { files: number; bytes: number; faults: string[]; unrestorable: ReturnType<typeof makeLeftOut> };
+type VerifiedFiles = { files: number; bytes: number; faults: string[]; unrestorable: ReturnType<typeof makeLeftOut> };
 
 const NOTHING: LeftOut = { count: 0, named: [] };
 
 /** The database comes first in the list, then the blobs by their keys: as its rows name them. */
-async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: Found): Promise<void> {
+async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: VerifiedFiles): Promise<void> {
   const { source, scratch, onProgress, signal } = request;
   const target = { dataDir: join(scratch, 'data'), configDir: join(scratch, 'config'), owner: null };
   for (const directory of [target.dataDir, target.configDir]) mkdirSync(directory, { mode: 0o700 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
-import type { Check, Found } from './check.ts';
+import type { Check, CheckResult } from './check.ts';
 import { DATA_CHECKS } from './checks/data.ts';
 import { FILE_CHECKS } from './checks/files.ts';
 import { MACHINE_CHECKS } from './checks/machine.ts';
@@ -65,7 +65,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
 }
 
 async function perform({ id, title, examine }: Check, subject: Subject): Promise<Finding> {
-  let found: Found;
+  let found: CheckResult;
   try {
     found = await examine(subject);
   } catch (error) {

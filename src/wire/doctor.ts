@@ -26,14 +26,16 @@ export const diagnosis = named(
 export type DiagnosisWire = JsonOf<typeof diagnosis>;
 
 /** A check without its number. */
-type Found = Omit<DiagnosisWire, 'number'>;
+type UnnumberedFinding = Omit<DiagnosisWire, 'number'>;
 
 /** All checks. `ok`: none has failed. */
 export const examination = named(
   'Examination',
   record({
-    ok: made(boolean, (found: readonly Found[]) => found.every(({ state }) => state !== 'failed')),
-    checks: made(array(diagnosis), (found: readonly Found[]) => found.map((one, at) => ({ number: at + 1, ...one }))),
+    ok: made(boolean, (found: readonly UnnumberedFinding[]) => found.every(({ state }) => state !== 'failed')),
+    checks: made(array(diagnosis), (found: readonly UnnumberedFinding[]) =>
+      found.map((one, at) => ({ number: at + 1, ...one })),
+    ),
   }),
 );
 export type ExaminationWire = JsonOf<typeof examination>;

@@ -7,7 +7,7 @@ import type { Locations } from '../../config/locations.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
-import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { type Check, failed, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { LOCK_FILES } from '../../store/engine/sqlite/file/lock.ts';
 import { asDaemon, byHand, serviceUser, whileStopped } from '../remedies.ts';
 
@@ -52,7 +52,7 @@ const permissions: Check = {
   },
 };
 
-function modeOf(file: string, refused: number, mend: string): Found {
+function modeOf(file: string, refused: number, mend: string): CheckResult {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || (stats.mode & refused) === 0) return ok(file);
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
@@ -60,7 +60,7 @@ function modeOf(file: string, refused: number, mend: string): Found {
 }
 
 /** A file of another user, such as one that root has restored, can't be opened by the daemon. */
-function ownerOf(locations: Locations): Found {
+function ownerOf(locations: Locations): CheckResult {
   const { dataDir } = locations;
   const { uid, gid } = statSync(dataDir);
   const user = serviceUser(locations);
@@ -89,7 +89,7 @@ const giveBack = ({ user, owner }: { readonly user: string; readonly owner: stri
 const MAX_FILES = 1_000;
 
 /** Configuration that only root can read is none to the service. */
-function readersOf(locations: Locations): Found {
+function readersOf(locations: Locations): CheckResult {
   const user = serviceUser(locations);
   if (user === null) return ok('');
   const ids = process.getuid?.() === 0 && !isInNamespace() ? idsOf(user) : null;

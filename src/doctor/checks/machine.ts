@@ -7,7 +7,7 @@ import { type DiskSample } from '../../store/inspection/disk-samples.ts';
 import { OPTIONS } from '../../config/options.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
 import { VERSION } from '../../version.ts';
-import { type Check, failed, type Found, ok, skipped, warning } from '../check.ts';
+import { type Check, failed, type CheckResult, ok, skipped, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
@@ -97,7 +97,7 @@ interface Filling {
   readonly remedy: string;
 }
 
-function withRate(perMs: number | null, rest: number, { words, perDay, remedy }: Filling): Found {
+function withRate(perMs: number | null, rest: number, { words, perDay, remedy }: Filling): CheckResult {
   if (perMs === null) return ok(`${words}; the rate is known after some hours of running`);
   if (perMs <= 0) return ok(`${words}, and no fewer than a week ago or at the first measurement`);
   const leftMs = rest / perMs;

@@ -16,7 +16,7 @@ import { openOwnAgent } from '../../outbound/ways/own-agent.ts';
 import { type Ways, waysNow } from '../../outbound/ways/ways.ts';
 import { WayError } from '../../outbound/ways/way-error.ts';
 import { findInstalled } from '../../service-manager/installed.ts';
-import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { type Check, failed, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
 
 const ANSWER_MS = 5_000;
@@ -51,7 +51,10 @@ function remedyOfOneUser({ isService }: Locations): string {
 }
 
 /** The daemon looks for a sandbox once, when it starts. */
-function noSandbox({ why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>, locations: Locations): Found {
+function noSandbox(
+  { why, mend }: Pick<SandboxProbe & { ok: false }, 'why' | 'mend'>,
+  locations: Locations,
+): CheckResult {
   if (mend === null) return warning(why, byHand('see what it says, then start the daemon again'));
   return warning(
     why,
@@ -73,7 +76,7 @@ const models: Check = {
       );
     const { askEndpoint } = await import('../../agent/models/list-models.ts');
     const found = await Promise.all(
-      used.map(async (endpoint): Promise<Found> => {
+      used.map(async (endpoint): Promise<CheckResult> => {
         const names = [...all.values()].filter((model) => model.endpoint === endpoint.name);
         const [first] = names;
         if (first === undefined) return ok(`${endpoint.name} has no models`);
@@ -86,7 +89,7 @@ const models: Check = {
 };
 
 /** What an endpoint's answer to the question for its models means for those that it has to have, of which there is one at least. */
-function check(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): Found {
+function check(place: string, wanted: readonly CatalogModel[], answer: EndpointAnswer): CheckResult {
   const { name } = wanted[0]!;
   const then = `; errand models check ${name} tries it`;
   if (answer.kind === 'unreachable')

@@ -9,7 +9,7 @@ import { codeOf, messageOf } from '../../domain/errors.ts';
 import { usesTls } from '../../domain/settings.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Finding } from '../../operations/doctor.ts';
-import { type Check, failed, type Found, ok, skipped, together, warning } from '../check.ts';
+import { type Check, failed, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand, runProgram, runsSystemd, SERVICE, serviceUser, socketListens, startRemedy } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
 
@@ -157,7 +157,7 @@ const RENEW = byHand('renew it with what made it, such as certbot renew; the dae
 
 const unit: Check = { id: 'unit', title: 'How the unit confines the daemon', examine: lookAtUnit };
 
-async function lookAtUnit(): Promise<Found> {
+async function lookAtUnit(): Promise<CheckResult> {
   if (!runsSystemd()) return skipped('systemd does not run here');
   if (isInNamespace()) return skipped('systemd refuses the daemon: errand doctor asks it from outside');
   const shown = await run('systemctl', 'show', SERVICE, '--property=LoadState,NeedDaemonReload');

@@ -123,13 +123,13 @@ function* plannedOf(tx: Transaction, eventId: string): Step<ReadonlySet<number>>
   return new Set(rows.map(({ id }) => id));
 }
 
-interface Found {
+interface WantedEvent {
   readonly type: WebhookEventType;
   readonly session: FoundSession;
 }
 
 /** The webhooks that an event is for, in order. */
-function* wantingOf(tx: Transaction, batch: Batch, { type, session }: Found): Step<readonly Webhook[]> {
+function* wantingOf(tx: Transaction, batch: Batch, { type, session }: WantedEvent): Step<readonly Webhook[]> {
   // The webhooks of a disabled user rest (H16).
   const owners = session.isDisabled ? [0] : [0, session.userSeq];
   const webhooks: Webhook[] = [];

@@ -114,7 +114,7 @@ test('who waits hears an event when it is committed', async () => {
   expect(sessionsOf(await heard)).toEqual([mine]);
 });
 
-test('without a place to begin, who waits hears what comes from then on', async () => {
+test('without a position to begin, who waits hears what comes from then on', async () => {
   await stopRun();
   const waits = nextWait();
   const heard = listen(self, { afterId: null, waitMs: 30_000 });
@@ -164,7 +164,7 @@ test("others' events, however many, make nobody read at each of them", async () 
   expect(reads).toBe(3);
 });
 
-test('a place after the end of the journal is put back to its end', async () => {
+test('a position after the end of the journal is put back to its end', async () => {
   await stopRun();
   const newest = fixture.committed.at(-1)!.id;
   expect(await listen(self, { afterId: newest + 1_000 })).toEqual({ events: [], nextAfterId: newest, hasMore: false });

@@ -21,7 +21,7 @@ const LISTEN = {
   forwardTo: option('--forward-to <url>', 'post each to this address, as the daemon would', notEmpty),
   event: option('--event <type>', 'only events of this type; can be repeated', eventTypes),
   system: flag('--system', "all users' events (the default on the control socket)"),
-  name: always(option('--name <name>', 'the name under which the place is kept', listenerName), 'default'),
+  name: always(option('--name <name>', 'the name under which the position is kept', listenerName), 'default'),
   body: flag('--body', 'also show the body of each event'),
   secretFile: option('--secret-file <file>', 'sign what is forwarded with the secret in this file', notEmpty),
 };
@@ -51,7 +51,7 @@ async function hear(context: Context, options: ListenOptions): Promise<void> {
   const { forwardTo, secretFile, event: types, system, name } = options;
   const secret = secretFile === undefined ? null : await readSecretFile(secretFile);
   const forward = forwardTo === undefined ? undefined : openForward(forwardTo, secret);
-  const place = openPlace(context, name);
+  const position = openPosition(context, name);
   const watch = {
     signal,
     onLost: () => out.hint('The daemon does not answer; trying again.'),
@@ -60,17 +60,17 @@ async function hear(context: Context, options: ListenOptions): Promise<void> {
   const filters = { types, ownerScope: system && ('system' as const) };
   let isFirst = true;
   try {
-    for await (const page of client().webhookEvents.listen(filters, place.afterId(), watch)) {
-      if (isFirst) hintAtStart(context, options, { from: place.afterId(), to: page.next_after_id });
+    for await (const page of client().webhookEvents.listen(filters, position.afterId(), watch)) {
+      if (isFirst) hintAtStart(context, options, { from: position.afterId(), to: page.next_after_id });
       isFirst = false;
       for (const event of page.items) {
         const result = await forward?.post(event, signal);
         // What was interrupted comes again the next time.
         signal.throwIfAborted();
         show(context, options, { event, result });
-        place.move(event.id);
+        position.move(event.id);
       }
-      place.move(page.next_after_id);
+      position.move(page.next_after_id);
     }
   } finally {
     forward?.close();
@@ -78,12 +78,12 @@ async function hear(context: Context, options: ListenOptions): Promise<void> {
 }
 
 /** Says what is heard, and from where on. */
-function hintAtStart({ out }: Context, { name, forwardTo, secretFile }: ListenOptions, place: Span): void {
+function hintAtStart({ out }: Context, { name, forwardTo, secretFile }: ListenOptions, position: Span): void {
   const to = forwardTo === undefined ? '' : `, forwarding to ${forwardTo}`;
-  const from = place.from === null ? 'now' : `event ${place.from}`;
+  const from = position.from === null ? 'now' : `event ${position.from}`;
   out.hint(`Listening as "${name}" from ${from} on${to}. Ctrl-C ends it.`);
   if (forwardTo !== undefined && secretFile === undefined) out.hint('Without --secret-file, nothing is signed.');
-  if (place.from !== null && place.to < place.from)
+  if (position.from !== null && position.to < position.from)
     out.hint('The journal of the daemon ends before that: it may have been restored. Listening from its end on.');
 }
 
@@ -125,21 +125,21 @@ function answerOf({ statusCode, durationMs, error }: AttemptResult): string {
 }
 
 /** Where a listener is in the journal, kept in a file. */
-interface Place {
+interface Position {
   /** Null for a new name. */
   afterId(): number | null;
   move(afterId: number): void;
 }
 
 /** One file per name and daemon. Throws `failure` when it can't be read, rather than skip what it would have said. */
-function openPlace({ io, locations }: Context, name: string): Place {
+function openPosition({ io, locations }: Context, name: string): Position {
   const directory = stateDirectoryOf(io.environment);
   if (directory === undefined)
-    throw new CommandError('failure', 'There is no directory for the place: set HOME or XDG_STATE_HOME.');
+    throw new CommandError('failure', 'There is no directory for the position: set HOME or XDG_STATE_HOME.');
   const daemon = locations.url ?? path.resolve(locations.socketPath);
   const hash = createHash('sha256').update(daemon).digest('hex').slice(0, 12);
   const file = path.join(directory, 'listen', `${name}-${hash}.json`);
-  let afterId = readPlace(file);
+  let afterId = readPosition(file);
   return {
     afterId: () => afterId,
     move: (id) => {
@@ -148,13 +148,13 @@ function openPlace({ io, locations }: Context, name: string): Place {
       try {
         replaceStateFile(file, `${JSON.stringify({ daemon, after_id: id })}\n`);
       } catch (error) {
-        throw new CommandError('failure', `The place can't be kept in ${file}: ${messageOf(error)}`);
+        throw new CommandError('failure', `The position can't be kept in ${file}: ${messageOf(error)}`);
       }
     },
   };
 }
 
-function readPlace(file: string): number | null {
+function readPosition(file: string): number | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -35,8 +35,8 @@ function stateOf(state: string) {
   return readdirSync(directory).map((file) => JSON.parse(readFileSync(path.join(directory, file), 'utf8')).after_id);
 }
 
-/** Resolves when the place is kept. */
-const kept = (state: string, place: number) => waitFor(() => stateOf(state).join() === String(place));
+/** Resolves when the position is kept. */
+const kept = (state: string, position: number) => waitFor(() => stateOf(state).join() === String(position));
 
 async function receiver(statuses: readonly number[]) {
   const bodies: string[] = [];
@@ -57,7 +57,7 @@ async function receiver(statuses: readonly number[]) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies };
 }
 
-test('a new name begins with now, and keeps its place after each event', async () => {
+test('a new name begins with now, and keeps its position after each event', async () => {
   const { dataDir } = await startFakeDaemon({
     [after(null, 0)]: () => page([], 7),
     [after(7)]: () => page([9], 9),
@@ -120,7 +120,7 @@ test('too many listeners, a restart and a silence are waited out, and said once'
   ]);
 });
 
-test('a journal that ends before the place is reported, and listened to from its end on', async () => {
+test('a journal that ends before the position is reported, and listened to from its end on', async () => {
   const { dataDir } = await startFakeDaemon({
     [after(null, 0)]: () => page([], 70),
     [after(70)]: held,
@@ -128,13 +128,13 @@ test('a journal that ends before the place is reported, and listened to from its
     [after(3)]: held,
   });
   const setting = { dataDir, environment: { XDG_STATE_HOME: makeDirectory() } };
-  for (const [words, place] of [
+  for (const [words, position] of [
     ['from now on', 70],
     ['may have been restored', 3],
   ] as const) {
     const listening = start(['webhooks', 'listen'], setting);
     await listening.until(words);
-    await kept(setting.environment.XDG_STATE_HOME, place);
+    await kept(setting.environment.XDG_STATE_HOME, position);
     listening.signal('SIGINT');
     await listening.code;
   }
@@ -159,8 +159,8 @@ test('each answer of the receiver is shown, and a failure does not stop what fol
 });
 
 test.each([
-  ['a damaged place', (file: string) => writeFileSync(file, '{"after_id":'), 1, 'is damaged'],
-  ['a place that is a directory', (file: string) => mkdirSync(file), 1, "can't be read"],
+  ['a damaged position', (file: string) => writeFileSync(file, '{"after_id":'), 1, 'is damaged'],
+  ['a position that is a directory', (file: string) => mkdirSync(file), 1, "can't be read"],
 ] as const)('%s is an error, and not a new beginning', async (_name, damage, code, words) => {
   const { dataDir, received } = await startFakeDaemon({ [after(null, 0)]: () => page([], 7), [after(7)]: held });
   const setting = { dataDir, environment: { XDG_STATE_HOME: makeDirectory() } };
@@ -189,7 +189,7 @@ test.each([
   expect(ended).toMatchObject({ code, stderr: expect.stringContaining(words) });
 });
 
-test('without a directory for the place, it says which variables to set', async () => {
+test('without a directory for the position, it says which variables to set', async () => {
   const { dataDir } = await startFakeDaemon({});
   expect(await run(['webhooks', 'listen'], { dataDir })).toMatchObject({
     code: 1,
