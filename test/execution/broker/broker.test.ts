@@ -154,7 +154,7 @@ describe('a connector with a token', () => {
       expect(reply.body).toMatch(/^You: [A-Za-z0-9]{0,7}\[credential\]=*\.$/);
       expect(reply.headers['location']).toContain('[credential]');
       expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
-        expect.objectContaining({ msg: 'a connected service repeated its credential', locations: 2 }),
+        expect.objectContaining({ msg: 'a connected service repeated its credential', places: 2 }),
       );
     },
   );

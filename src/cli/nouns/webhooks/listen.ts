@@ -21,7 +21,7 @@ const LISTEN = {
   forwardTo: option('--forward-to <url>', 'post each to this address, as the daemon would', notEmpty),
   event: option('--event <type>', 'only events of this type; can be repeated', eventTypes),
   system: flag('--system', "all users' events (the default on the control socket)"),
-  name: always(option('--name <name>', 'the name under which the position is kept', listenerName), 'default'),
+  name: always(option('--name <name>', 'the name under which the place is kept', listenerName), 'default'),
   body: flag('--body', 'also show the body of each event'),
   secretFile: option('--secret-file <file>', 'sign what is forwarded with the secret in this file', notEmpty),
 };
@@ -135,7 +135,7 @@ interface Position {
 function openPosition({ io, locations }: Context, name: string): Position {
   const directory = stateDirectoryOf(io.environment);
   if (directory === undefined)
-    throw new CommandError('failure', 'There is no directory for the position: set HOME or XDG_STATE_HOME.');
+    throw new CommandError('failure', 'There is no directory for the place: set HOME or XDG_STATE_HOME.');
   const daemon = locations.url ?? path.resolve(locations.socketPath);
   const hash = createHash('sha256').update(daemon).digest('hex').slice(0, 12);
   const file = path.join(directory, 'listen', `${name}-${hash}.json`);
@@ -148,7 +148,7 @@ function openPosition({ io, locations }: Context, name: string): Position {
       try {
         replaceStateFile(file, `${JSON.stringify({ daemon, after_id: id })}\n`);
       } catch (error) {
-        throw new CommandError('failure', `The position can't be kept in ${file}: ${messageOf(error)}`);
+        throw new CommandError('failure', `The place can't be kept in ${file}: ${messageOf(error)}`);
       }
     },
   };
