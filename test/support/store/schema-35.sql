@@ -513,7 +513,7 @@ CREATE INDEX runs_live ON runs (status, seq, session_seq, user_seq, team_id) WHE
 CREATE TABLE webhooks (
   -- Also the id on the wire, so none is given twice.
   id                    INTEGER PRIMARY KEY AUTOINCREMENT,
-  -- NULL: the fixture's, which is told of all users' events.
+  -- NULL: the house's, which is told of all users' events.
   user_seq              INTEGER REFERENCES users (seq),
   name                  TEXT    NOT NULL,
   url                   TEXT    NOT NULL,
@@ -571,7 +571,7 @@ CREATE TABLE webhook_planning (
 CREATE TABLE webhook_deliveries (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook_id       INTEGER NOT NULL REFERENCES webhooks (id),
-  -- The webhook's `user_seq`, 0 for the installation's.
+  -- The webhook's `user_seq`, 0 for the house's.
   owner            INTEGER NOT NULL,
   -- The same for all webhooks of one event.
   event_id         TEXT    NOT NULL,
