@@ -53,7 +53,7 @@ test('results are the first of what the user says next, and messages of one side
     user('Hi'),
     {
       role: 'assistant',
-      parts: [text('AuditedAccess.'), { type: 'call', id: 'a', name: 'get_tides', input: { port: 'B' } }],
+      parts: [text('Looking.'), { type: 'call', id: 'a', name: 'get_tides', input: { port: 'B' } }],
     },
     { role: 'tool', parts: [{ type: 'result', id: 'a', name: 'get_tides', ok: false, output: 'No.' }] },
     user('And now?'),
@@ -63,7 +63,7 @@ test('results are the first of what the user says next, and messages of one side
     {
       role: 'assistant',
       content: [
-        { type: 'text', text: 'AuditedAccess.' },
+        { type: 'text', text: 'Looking.' },
         { type: 'tool_use', id: 'a', name: 'get_tides', input: { port: 'B' } },
       ],
     },

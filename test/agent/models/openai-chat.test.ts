@@ -77,7 +77,7 @@ test('calls have their arguments as text, each result is a message, and a call w
     { role: 'assistant', content: null, tool_calls: [asked] },
     { role: 'tool', tool_call_id: 'a', content: 'No.' },
     { role: 'tool', tool_call_id: 'b', content: 'No.' },
-    { role: 'assistant', content: 'AuditedAccess.', tool_calls: [asked] },
+    { role: 'assistant', content: 'Looking.', tool_calls: [asked] },
     { role: 'assistant', content: 'Done.' },
   ]);
 });

@@ -79,7 +79,7 @@ const COMPLETE: Readonly<Record<string, { parts: unknown[]; ending: string; usag
     usage: usage(124, 115),
   },
   'lm-studio-tools': {
-    parts: [text('AuditedAccess.'), tides('814890118', 'Brest')],
+    parts: [text('Looking.'), tides('814890118', 'Brest')],
     ending: 'tool-calls',
     usage: NONE,
   },

@@ -26,7 +26,7 @@ const WIRES: Readonly<Record<Exclude<EndpointKind, 'offline'>, string>> = {
   openai: [
     chunk({ role: 'assistant', reasoning: 'Neaps', reasoning_details: [{ type: 'reasoning.text', text: 'Neaps' }] }),
     chunk({ reasoning: '.', reasoning_details: [{ type: 'reasoning.text', text: '.', signature: 'sig' }] }),
-    chunk({ content: 'AuditedAccess.' }),
+    chunk({ content: 'Looking.' }),
     chunk({ tool_calls: [{ id: 'c1', function: CALL, extra_content: { google: { thought_signature: 'x' } } }] }),
     chunk({}, 'tool_calls'),
     'data: [DONE]\n\n',
@@ -40,7 +40,7 @@ const WIRES: Readonly<Record<Exclude<EndpointKind, 'offline'>, string>> = {
       { type: 'signature_delta', signature: 'sig' },
     ),
     block(1, { type: 'redacted_thinking', data: 'xyz' }),
-    block(2, { type: 'text', text: '' }, { type: 'text_delta', text: 'AuditedAccess.' }),
+    block(2, { type: 'text', text: '' }, { type: 'text_delta', text: 'Looking.' }),
     block(
       3,
       { type: 'tool_use', id: 'c1', name: 'echo', input: {} },
@@ -55,7 +55,7 @@ const WIRES: Readonly<Record<Exclude<EndpointKind, 'offline'>, string>> = {
 const REPLAYED: Readonly<Record<keyof typeof WIRES, object>> = {
   openai: {
     role: 'assistant',
-    content: 'AuditedAccess.',
+    content: 'Looking.',
     reasoning: 'Neaps.',
     reasoning_details: [{ type: 'reasoning.text', text: 'Neaps.', signature: 'sig' }],
     tool_calls: [{ id: 'c1', type: 'function', function: CALL, extra_content: { google: { thought_signature: 'x' } } }],
@@ -65,7 +65,7 @@ const REPLAYED: Readonly<Record<keyof typeof WIRES, object>> = {
     content: [
       { type: 'thinking', thinking: 'Neaps.', signature: 'sig' },
       { type: 'redacted_thinking', data: 'xyz' },
-      { type: 'text', text: 'AuditedAccess.' },
+      { type: 'text', text: 'Looking.' },
       { type: 'tool_use', id: 'c1', name: 'echo', input: { text: 'hi' } },
     ],
   },
@@ -120,7 +120,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     const requests = seen(from).map((messages) => JSON.stringify(messages));
     expect(requests).toHaveLength(2);
     for (const request of requests) {
-      for (const words of ['AuditedAccess.', '"name":"echo"', '"hi', 'Done.']) expect(request).toContain(words);
+      for (const words of ['Looking.', '"name":"echo"', '"hi', 'Done.']) expect(request).toContain(words);
       expect(request).not.toMatch(THOUGHT);
     }
   });
