@@ -1,6 +1,6 @@
 // Preloaded into a measured server (as plain JavaScript: stripping types would cost memory): the first SIGUSR2 starts
 // watching its event loop, the next writes the result.
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -24,10 +24,12 @@ if (isMainThread && file !== undefined) {
     const maxBusyMs = busy.stop();
     // The histogram contains whole intervals: what exceeds the requested interval is delay.
     const delayMs = (percentile) => Math.max(0, histogram.percentile(percentile) / 1e6 - RESOLUTION_MS);
+    // Whoever waits for it reads it whole.
     writeFileSync(
-      file,
+      `${file}.new`,
       `${JSON.stringify({ p50Ms: delayMs(50), p99Ms: delayMs(99), maxMs: delayMs(100), maxBusyMs })}\n`,
     );
+    renameSync(`${file}.new`, file);
   });
 }
 
