@@ -25,12 +25,12 @@ export interface LookOptions {
 export async function lookAt(
   { store, snapshotThread, workspaces, settings }: ArtifactParts,
   { sessionSeq, sessionId }: LookedAt,
-  { recorded: { token }, hold, signal }: LookOptions,
+  { recorded: { token, hasFiles }, hold, signal }: LookOptions,
 ): Promise<Snapshot> {
   return snapshotThread.takeSnapshot({
     sessionId,
     root: workspaces.pathOf(sessionId),
-    recorded: { token, read: () => recordedFiles(store, 'workspace', sessionSeq) },
+    recorded: { token, read: async () => (hasFiles ? recordedFiles(store, 'workspace', sessionSeq) : []) },
     hold,
     signal,
     ...requestLimits(settings()),
