@@ -317,7 +317,7 @@ test('a server that holds its connection open after the end of its reply is not 
   server.script({ wire, linger: true });
   const before = server.requests.length;
   expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'Done.' });
-  await expect.poll(() => server.requests[before]?.closedBy, { timeout: 5_000 }).toBe('client');
+  await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
 });
 
 test('a reply without an end mark is complete, though its server holds the connection open', async () => {
@@ -327,7 +327,7 @@ test('a reply without an end mark is complete, though its server holds the conne
   });
   const before = server.requests.length;
   expect((await runWith('openai')).outcome).toMatchObject({ status: 'completed', text: 'Done.' });
-  await expect.poll(() => server.requests[before]?.closedBy, { timeout: 5_000 }).toBe('client');
+  await expect.poll(() => server.requests[before]?.closedBy).toBe('client');
 });
 
 const REFUSALS: readonly [number, string, string][] = [

@@ -19,6 +19,12 @@ function slowness(): number {
   return Math.min(SLOWEST, Math.max(1, ...times));
 }
 
+/** CPU time of this thread for some work, in ms of a quiet machine. */
+export function quietCpuMsOf(work: () => void): number {
+  const ms = cpuMsOf(work);
+  return ms / slowness();
+}
+
 /**
  * What is measured when it is least, of three times, in ms of a quiet machine; the first that is below `enoughMs` is the last. A
  * collection of garbage also waits for threads that don't get the processor. How slow the machine is changes within a second: what it was
