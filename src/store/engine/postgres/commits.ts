@@ -1,0 +1,132 @@
+// Group commit on PostgreSQL: the verbs that have gathered during a transaction share the next one.
+import type { Clock } from '../../../domain/clock.ts';
+import { pause } from '../../../domain/clock.ts';
+import { ErrandError } from '../../../domain/errors.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import type { CommitWatch } from '../database.ts';
+import type { Step, Transaction } from '../statement.ts';
+import { faultKindOf, refusalOf } from './faults.ts';
+import type { Health } from './health.ts';
+import { makeStreamSeqs } from './journal.ts';
+import { type Outcome, transact } from './transact.ts';
+import type { Writer } from './writer.ts';
+
+export interface Commits {
+  write<Result>(verb: (tx: Transaction) => Step<Result>): Promise<Result>;
+  /** Adds a call to the verb that was requested last, if that is this one and its transaction hasn't begun. Returns whether it did. */
+  join(verb: (tx: Transaction) => Step<unknown>): boolean;
+  /** Accepts no further verbs, and resolves when the waiting ones are settled. */
+  end(): Promise<void>;
+  /** Has every commit from now on reported to the watch. */
+  watch(watch: CommitWatch): void;
+  /** Transactions that were carried out once more. */
+  repeated(): number;
+}
+
+interface PendingVerb {
+  verb(tx: Transaction): Step<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly writer: Writer;
+  readonly health: Health;
+  committed(events: readonly JournalEvent[]): void;
+}
+
+/** Verbs of one transaction: the first of them waits for all. */
+const MOST_VERBS = 32;
+/** How often a transaction is carried out before its verbs are refused, and the pause before, which grows. */
+const [TRIES, PAUSE_MS] = [6, 10];
+
+export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
+  const streamSeqs = makeStreamSeqs();
+  const watches: CommitWatch[] = [];
+  let pending: PendingVerb[] = [];
+  let working: Promise<void> | undefined;
+  let [ended, repeated] = [false, 0];
+
+  async function work(): Promise<void> {
+    // The verbs of this tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (pending.length > 0) {
+      const group = pending.slice(0, MOST_VERBS);
+      pending = pending.slice(MOST_VERBS);
+      await carryOutGroup(group);
+    }
+    working = undefined;
+  }
+
+  async function carryOutGroup(group: readonly PendingVerb[]): Promise<void> {
+    const startedAt = clock.monotonic();
+    const outcome = await repeat(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
+    if (outcome.kind === 'committed') {
+      for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
+      health.well();
+      for (const [at, { resolve }] of group.entries()) resolve(outcome.results[at]);
+      if (outcome.events.length > 0) committed(outcome.events);
+      return;
+    }
+    const { error } = outcome;
+    // A verb that refuses, or a statement that fails, undoes no other verb.
+    if (group.length > 1 && faultKindOf(error) !== 'away') for (const one of group) await carryOutGroup([one]);
+    else refuse(group, error);
+  }
+
+  /** Carries out a group until it is committed, or undone for a reason that stays. */
+  async function repeat(group: readonly PendingVerb[]): Promise<Outcome> {
+    const verbs = group.map(({ verb }) => verb);
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await settled(await transact(await writer.connection(), verbs, { clock, streamSeqs }));
+      if (outcome.kind === 'committed') return outcome;
+      streamSeqs.forget();
+      const kind = faultKindOf(outcome.error);
+      const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
+      if (!mayRepeat || tries === TRIES) return outcome;
+      repeated += 1;
+      await pause(clock, PAUSE_MS * 2 ** tries);
+    }
+  }
+
+  /** Finds out whether a transaction was kept whose connection was lost. */
+  async function settled(outcome: Outcome): Promise<Outcome> {
+    if (outcome.kind !== 'unknown') return outcome;
+    const { error, id, results } = outcome;
+    try {
+      const events = await writer.eventsOf(id);
+      return events === null ? { kind: 'undone', error } : { kind: 'committed', results, events };
+    } catch (cause) {
+      health.lose(cause);
+      throw cause;
+    }
+  }
+
+  function refuse(group: readonly PendingVerb[], error: unknown): void {
+    if (faultKindOf(error) !== undefined) {
+      health.failed(error);
+      for (const watch of watches) watch.refused();
+    }
+    const refusal = refusalOf(error);
+    for (const { reject } of group) reject(refusal);
+  }
+
+  return {
+    write: <Result>(verb: (tx: Transaction) => Step<Result>) =>
+      new Promise<Result>((resolve, reject) => {
+        const lost = health.lost();
+        if (ended) return reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
+        if (lost !== undefined) return reject(refusalOf(lost));
+        pending.push({ verb, resolve: resolve as (result: unknown) => void, reject });
+        working ??= work();
+      }),
+    join: (verb) => pending.at(-1)?.verb === verb,
+    end: async () => {
+      ended = true;
+      await working;
+    },
+    watch: (watch) => void watches.push(watch),
+    repeated: () => repeated,
+  };
+}

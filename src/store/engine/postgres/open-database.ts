@@ -1,0 +1,109 @@
+// A database of PostgreSQL as an engine: one connection that writes, group by group, and several that read.
+import { hostname } from 'node:os';
+import type { Clock } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
+import type { Step } from '../statement.ts';
+import { makeWriteAll } from '../write-all.ts';
+import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
+import { makeCommits } from './commits.ts';
+import { connect } from './connection.ts';
+import { explainOpening } from './opening-faults.ts';
+import { makeHealth } from './health.ts';
+import { migrate } from './migrate.ts';
+import { makeReaders } from './readers.ts';
+import { makeWriter } from './writer.ts';
+
+export interface PostgresOptions {
+  readonly alarms?: StoreAlarms;
+  /** Connections in all. */
+  readonly connections?: number;
+}
+
+/** Connections unless another number is given. */
+export const CONNECTIONS = 12;
+
+/** A verb without a statement. */
+// oxlint-disable-next-line require-yield
+function* nothing(): Step<void> {
+  // Its transaction is all that is of interest.
+}
+
+/**
+ * Opens, and creates or migrates, the database: its first verb waits for that, and rejects with what the operator has to do when it
+ * fails.
+ */
+export function openPostgres(
+  address: PostgresAddress,
+  clock: Clock,
+  { alarms = NO_ALARMS, connections = CONNECTIONS }: PostgresOptions = {},
+): Database {
+  const config = { ...clientConfig(address), application_name: `errand ${hostname()} ${process.pid}`.slice(0, 63) };
+  const health = makeHealth(nameOf(address), alarms);
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
+  const writer = makeWriter({
+    config,
+    clock,
+    health,
+    opened: (connection) => migrate(connection, nameOf(address), alarms.migrating),
+  });
+  const commits = makeCommits({
+    clock,
+    writer,
+    health,
+    committed: (events) => {
+      writer.reached(events.at(-1)!.id);
+      for (const listener of listeners) listener(events);
+    },
+  });
+  /** The database is there, examined and locked. */
+  let opened: Promise<void> | undefined;
+  const whenOpened = () =>
+    (opened ??= writer.connection().then(
+      () => undefined,
+      (error: unknown) => {
+        opened = undefined;
+        throw explainOpening(error, address);
+      },
+    ));
+  const readers = makeReaders({ health, most: connections - 1, open: () => connect(config, () => undefined) });
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await commits.end();
+    await readers.close();
+    await writer.close();
+  }
+
+  return {
+    write: (verb) => async (...args) => {
+      await whenOpened();
+      return commits.write((tx) => verb(tx, ...args));
+    },
+    writeAll: (verb, sizeOf = () => 0) => {
+      const call = makeWriteAll(commits, verb, sizeOf);
+      return async (item) => {
+        await whenOpened();
+        return call(item);
+      };
+    },
+    read: (verb) => {
+      const call = readers.read(verb);
+      return async (...args) => {
+        await whenOpened();
+        return call(...args);
+      };
+    },
+    answered: async () => {
+      await whenOpened();
+      await commits.write(nothing);
+    },
+    // A commit is durable when the server answers it.
+    durable: whenOpened,
+    fault: health.fault,
+    burden: () => null,
+    onCommitted: (listener) => void listeners.push(listener),
+    watchCommits: commits.watch,
+    close: () => (closed ??= close()),
+  };
+}

@@ -1,0 +1,1 @@
+export const explainOpening = (error: unknown, _address: unknown): unknown => error;
