@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
-import { closedLoop, oneByOne, pause, quantile } from './load.ts';
+import { closedLoop, pause, quantile } from './load.ts';
 import { startModel } from './servers/start.ts';
 const SHOTS: any = {
   answer: { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./, c: 32 },

@@ -3,18 +3,16 @@ import type { Clock } from '../../../domain/clock.ts';
 import { pause } from '../../../domain/clock.ts';
 import { ErrandError } from '../../../domain/errors.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import type { CommitWatch } from '../database.ts';
+import type { CommitWatch, Scope } from '../database.ts';
 import type { Step, Transaction } from '../statement.ts';
 import { faultKindOf, refusalOf } from './faults.ts';
 import type { Health } from './health.ts';
 import { makeStreamSeqs } from './journal.ts';
-import { type Outcome, transact } from './transact.ts';
+import { type Outcome, type ScopedVerb, transact } from './transact.ts';
 import type { Writer } from './writer.ts';
 
 export interface Commits {
-  write<Result>(verb: (tx: Transaction) => Step<Result>): Promise<Result>;
-  /** Adds a call to the verb that was requested last, if that is this one and its transaction hasn't begun. Returns whether it did. */
-  join(verb: (tx: Transaction) => Step<unknown>): boolean;
+  write<Result>(verb: (tx: Transaction) => Step<Result>, scope?: Scope): Promise<Result>;
   /** Accepts no further verbs, and resolves when the waiting ones are settled. */
   end(): Promise<void>;
   /** Has every commit from now on reported to the watch. */
@@ -23,8 +21,7 @@ export interface Commits {
   repeated(): number;
 }
 
-interface PendingVerb {
-  verb(tx: Transaction): Step<unknown>;
+interface PendingVerb extends ScopedVerb {
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -37,7 +34,7 @@ interface Parts {
 }
 
 /** Verbs of one transaction: the first of them waits for all. */
-const MOST_VERBS = 32;
+const MOST_VERBS = 64;
 /** How often a transaction is carried out before its verbs are refused, and the pause before, which grows. */
 const [TRIES, PAUSE_MS] = [6, 10];
 
@@ -77,9 +74,8 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
 
   /** Carries out a group until it is committed, or undone for a reason that stays. */
   async function repeat(group: readonly PendingVerb[]): Promise<Outcome> {
-    const verbs = group.map(({ verb }) => verb);
     for (let tries = 1; ; tries += 1) {
-      const outcome = await settled(await transact(await writer.connection(), verbs, { clock, streamSeqs }));
+      const outcome = await settled(await transact(await writer.connection(), group, { clock, streamSeqs }));
       if (outcome.kind === 'committed') return outcome;
       streamSeqs.forget();
       const kind = faultKindOf(outcome.error);
@@ -113,15 +109,14 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
   }
 
   return {
-    write: <Result>(verb: (tx: Transaction) => Step<Result>) =>
+    write: <Result>(verb: (tx: Transaction) => Step<Result>, scope: Scope = 'all') =>
       new Promise<Result>((resolve, reject) => {
         const lost = health.lost();
         if (ended) return reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
         if (lost !== undefined) return reject(refusalOf(lost));
-        pending.push({ verb, resolve: resolve as (result: unknown) => void, reject });
+        pending.push({ verb, scope, resolve: resolve as (result: unknown) => void, reject });
         working ??= work();
       }),
-    join: (verb) => pending.at(-1)?.verb === verb,
     end: async () => {
       ended = true;
       await working;

@@ -1,4 +1,5 @@
 // A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
+import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
 import type { Value } from '../statement.ts';
 import { fromPostgres, toPostgres } from './text.ts';
@@ -78,10 +79,13 @@ export async function connect(config: ClientConfig, lost: (error: Error) => void
     client.end().catch(() => undefined);
     throw error;
   }
+  const { connection, processID: serverPid } = client as unknown as Internals;
+  const gather = makeGather(connection.stream);
   return {
-    serverPid: (client as unknown as { readonly processID: number }).processID,
+    serverPid,
     ask: ({ name, text }, values) =>
       new Promise((resolve, reject) => {
+        gather();
         client.query({ name, text, values: values.map(encoded), rowMode: 'array' }, (error, result) => {
           if (error) reject(error);
           else resolve(answerOf(result));
@@ -89,6 +93,7 @@ export async function connect(config: ClientConfig, lost: (error: Error) => void
       }),
     say: (text) =>
       new Promise((resolve, reject) => {
+        gather();
         client.query({ text, rowMode: 'array' }, (error, result) => {
           if (error) reject(error);
           else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
@@ -99,6 +104,27 @@ export async function connect(config: ClientConfig, lost: (error: Error) => void
       isClosing = true;
       await client.end();
     },
+  };
+}
+
+/** What the types of `pg` leave out of its client. */
+interface Internals {
+  readonly connection: { readonly stream: Duplex };
+  readonly processID: number;
+}
+
+/** Statements of one turn of the event loop leave in one write. */
+function makeGather(stream: Duplex): () => void {
+  let isGathering = false;
+  const leave = () => {
+    isGathering = false;
+    stream.uncork();
+  };
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(leave);
   };
 }
 

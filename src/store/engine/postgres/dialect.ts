@@ -6,5 +6,7 @@ export function translate(sql: string): string {
   t = t.replace(/DELETE FROM (\w+)( WHERE [\s\S]*?)?( ORDER BY [^()]*?)? LIMIT (\$\d+|\d+)\s*$/, (_, table, where = '', order = '', limit) => `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table}${where}${order} LIMIT ${limit}))`);
   t = t.replace('ORDER BY r.session_seq LIMIT +', 'ORDER BY s.seq LIMIT ').replace(/LIMIT \+/g, 'LIMIT ');
   t = t.replace(/\bhex\(([\w.]+)\)/g, "upper(encode($1, 'hex'))").replace(/x'(\w\w)'/g, "'\\\\x$1'::bytea");
+  t = t.replace('SELECT $1 UNION ALL SELECT no + 1', 'SELECT CAST($1 AS BIGINT) UNION ALL SELECT no + 1');
+  if (t.startsWith('PRAGMA')) t = 'SELECT 1';
   return t;
 }

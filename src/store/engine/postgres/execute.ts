@@ -57,7 +57,8 @@ export async function carryOut<Result>(pipeline: Pipeline, step: Step<Result>): 
   const verb = step[Symbol.iterator]();
   let next = verb.next(undefined);
   while (next.done !== true) {
-    const { kind, sql, values, rows } = next.value;
+    const { kind, sql: given, values, rows } = next.value;
+    const sql = kind === 'insert' ? `${given} RETURNING *` : given;
     const statement = prepare(sql);
     if (kind === 'run') {
       pipeline.send(statement, values);

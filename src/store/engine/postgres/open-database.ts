@@ -4,7 +4,6 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
-import { makeWriteAll } from '../write-all.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
 import { makeCommits } from './commits.ts';
 import { connect } from './connection.ts';
@@ -76,17 +75,20 @@ export function openPostgres(
   }
 
   return {
-    write: (verb) => async (...args) => {
-      await whenOpened();
-      return commits.write((tx) => verb(tx, ...args));
-    },
-    writeAll: (verb, sizeOf = () => 0) => {
-      const call = makeWriteAll(commits, verb, sizeOf);
-      return async (item) => {
+    write:
+      (verb, { scope } = {}) =>
+      async (...args) => {
         await whenOpened();
-        return call(item);
-      };
-    },
+        return commits.write((tx) => verb(tx, ...args), scope?.(args[0]));
+      },
+    // Calls share a transaction, and the time of its statements, anyway.
+    writeAll:
+      (verb, { scope } = {}) =>
+      async (item) => {
+        await whenOpened();
+        const [result] = await commits.write((tx) => verb(tx, [item]), scope?.(item));
+        return result!;
+      },
     read: (verb) => {
       const call = readers.read(verb);
       return async (...args) => {

@@ -89,7 +89,7 @@ export function openDatabase(
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), frees, waitsFor),
-    writeAll: (verb, sizeOf = () => 0) => makeWriteAll(shared, verb, sizeOf),
+    writeAll: (verb, { sizeOf = () => 0 } = {}) => makeWriteAll(shared, verb, sizeOf),
     read,
     answered: () => commits.write(nothing, true, 'durable'),
     durable: read(nothing),
