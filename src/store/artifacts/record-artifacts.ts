@@ -121,7 +121,7 @@ const NONE = { ownCount: 0, ownBytes: 0 } as const;
 /** Removes own files that a crash has left. Returns how many. */
 function* clearIn(tx: Transaction, runSeq: number, most: number): Step<number> {
   if ((yield* findUncollected(tx, runSeq)) === undefined) return 0;
-  return yield* tx.run('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
+  return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
 }
 
 function* addOwnIn(tx: Transaction, runSeq: number, part: Difference): Step<boolean> {

@@ -6,10 +6,10 @@ export type Value = string | number | bigint | Buffer | null;
 
 /**
  * A statement, which is also a step: it is yielded itself, and resumed with its result. `get`: the first row or undefined,
- * `all`: every row, `run`: how many rows changed, `insert`: the new row's integer key.
+ * `all`: every row, `run`: nothing, `count`: how many rows changed, `insert`: the new row's integer key.
  */
 export class Statement<Result> implements Iterator<Statement<unknown>, Result, unknown> {
-  readonly kind: 'get' | 'all' | 'run' | 'insert';
+  readonly kind: 'get' | 'all' | 'run' | 'count' | 'insert';
   readonly sql: string;
   readonly values: readonly Value[];
   /** Of `get` and `all`: what its rows are. A statement has the same kind each time. */
@@ -62,7 +62,9 @@ export interface RowReader<Row> {
 export interface Transaction extends Reader {
   /** The one wall time of this verb, epoch ms. */
   readonly now: number;
-  run(sql: string, ...values: Value[]): Step<number>;
+  /** Its result is nothing, so that an engine need not wait for it before the next statement. */
+  run(sql: string, ...values: Value[]): Step<void>;
+  count(sql: string, ...values: Value[]): Step<number>;
   insert(sql: string, ...values: Value[]): Step<number>;
   /** Adds an event to the journal, written when the verb has ended and published only after the commit. Not a step. */
   emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void;
@@ -105,8 +107,12 @@ export class StepTransaction extends StepReader implements Transaction {
     this.now = now;
   }
 
-  run(sql: string, ...values: Value[]): Step<number> {
-    return new Statement<number>('run', sql, values);
+  run(sql: string, ...values: Value[]): Step<void> {
+    return new Statement<void>('run', sql, values);
+  }
+
+  count(sql: string, ...values: Value[]): Step<number> {
+    return new Statement<number>('count', sql, values);
   }
 
   insert(sql: string, ...values: Value[]): Step<number> {

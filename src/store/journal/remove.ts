@@ -19,13 +19,13 @@ export function* removeFirst(tx: Transaction, runSeq: number, limit: number): St
     // The one behind is read to know what is between.
     const at = marks.slice(0, count).findIndex((mark, i) => mayPrecedeText(mark, marks[i + 1]));
     const last = marks[at === -1 ? Math.min(count, marks.length) - 1 : at]!;
-    if (at > 0) removed += yield* tx.run(REMOVE, runSeq, marks[at - 1]!.streamSeq);
+    if (at > 0) removed += yield* tx.count(REMOVE, runSeq, marks[at - 1]!.streamSeq);
     if (at !== -1) {
       const span = { runSeq, afterId: last.id, beforeId: marks[at + 1]?.id ?? END_OF_JOURNAL };
       removed += yield* removeTexts(tx, span, limit - removed);
       if (removed >= limit) break;
     }
-    removed += yield* tx.run(REMOVE, runSeq, last.streamSeq);
+    removed += yield* tx.count(REMOVE, runSeq, last.streamSeq);
   }
   return removed;
 }

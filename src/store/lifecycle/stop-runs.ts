@@ -137,7 +137,7 @@ function* listUnfinished(tx: Transaction, sessionSeq: number): Step<UnfinishedRo
 }
 
 function* confirmIn(tx: Transaction, sessionSeq: number): Step<boolean> {
-  const confirmed = yield* tx.run(
+  const confirmed = yield* tx.count(
     `UPDATE sessions SET stop_confirmed_at = ?
      WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL`,
     tx.now,

@@ -76,7 +76,7 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 
 /** waiting → queued: the run may be claimed again. */
 export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunRef): Step<void> {
-  const moved = yield* tx.run(
+  const moved = yield* tx.count(
     "UPDATE runs SET status = 'queued', ready = 1 WHERE seq = ? AND status = 'waiting'",
     runSeq,
   );

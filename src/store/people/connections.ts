@@ -134,7 +134,7 @@ export function makeConnections(database: Database) {
     /** Replaces the secret with the one that a service gave in exchange, unless the connection was revoked meanwhile. */
     replaceSecret: write(function* (tx: Transaction, id: string, secret: Buffer): Step<boolean> {
       const sql = "UPDATE connections SET secret = ?, updated_at = ? WHERE id = ? AND state <> 'revoked'";
-      return (yield* tx.run(sql, secret, tx.now, id)) > 0;
+      return (yield* tx.count(sql, secret, tx.now, id)) > 0;
     }),
 
     /**
@@ -148,7 +148,7 @@ export function makeConnections(database: Database) {
       error: string | null,
     ): Step<boolean> {
       return (
-        (yield* tx.run(
+        (yield* tx.count(
           `UPDATE connections SET state = ?, last_error = ?, updated_at = ?
              WHERE id = ? AND state <> 'revoked' AND (state <> ? OR last_error IS DISTINCT FROM ?)`,
           state,

@@ -19,7 +19,7 @@ export function makePageHandOver(database: Database) {
       yield* requireRoomIn(tx, toUserSeq);
       const some = 'SELECT seq FROM publish_versions WHERE page_id = ? AND user_seq <> ? LIMIT ?';
       const sql = `UPDATE publish_versions SET user_seq = ? WHERE seq IN (${some})`;
-      return (yield* tx.run(sql, toUserSeq, id, toUserSeq, MOVED_AT_ONCE)) === MOVED_AT_ONCE;
+      return (yield* tx.count(sql, toUserSeq, id, toUserSeq, MOVED_AT_ONCE)) === MOVED_AT_ONCE;
     }),
 
     /** Gives a page to another user. Throws `not_found`, and `conflict` when that user has as many as they may have. */
@@ -27,7 +27,7 @@ export function makePageHandOver(database: Database) {
       auditedWrite(note, function* (tx) {
         yield* requireRoomIn(tx, toUserSeq);
         const sql = 'UPDATE publish_pages SET user_seq = ?, updated_at = ? WHERE id = ? AND deleted_at IS NULL';
-        if ((yield* tx.run(sql, toUserSeq, tx.now, id)) === 0) throw notFound('Page');
+        if ((yield* tx.count(sql, toUserSeq, tx.now, id)) === 0) throw notFound('Page');
         // One that was published meanwhile.
         yield* tx.run(
           'UPDATE publish_versions SET user_seq = ? WHERE page_id = ? AND user_seq <> ?',

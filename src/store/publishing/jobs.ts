@@ -76,7 +76,7 @@ export function makePublishJobs({ write, read }: Database) {
     /** Jobs of a session that were put off are due now. Returns how many. */
     hasten: write(
       (tx: Transaction, sessionSeq: number): Step<number> =>
-        tx.run(
+        tx.count(
           'UPDATE publish_jobs SET next_attempt_at = ? WHERE session_seq = ? AND attempt_count = 0 AND next_attempt_at > ?',
           tx.now,
           sessionSeq,

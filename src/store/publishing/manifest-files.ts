@@ -36,7 +36,7 @@ export function makeManifestFiles({ write, read }: Database) {
      * removed at once.
      */
     keepTree: write(function* (tx: Transaction, versionSeq: number, { size, sha256 }: KeptTree): Step<void> {
-      const kept = yield* tx.run(
+      const kept = yield* tx.count(
         `INSERT INTO publish_files (version_seq, path, size, sha256)
          SELECT seq, '${TREE_PATH}', ?, ? FROM publish_versions WHERE seq = ? AND is_open = 1
          ON CONFLICT (version_seq, path) DO UPDATE SET size = excluded.size`,

@@ -75,7 +75,7 @@ export function makePages(database: Database) {
     change: (id: number, changes: PageChanges, note?: Note<void>): Promise<void> =>
       write(note, function* (tx) {
         const columns = [...columnsOf(changes), ['updated_at', tx.now] as const];
-        const changed = yield* tx.run(
+        const changed = yield* tx.count(
           `UPDATE publish_pages SET ${columns.map(([name]) => `${name} = ?`).join(', ')} WHERE id = ? AND deleted_at IS NULL`,
           ...columns.map(([, value]) => value),
           id,
@@ -89,7 +89,7 @@ export function makePages(database: Database) {
         note,
         function* (tx: Transaction) {
           const hidden = 'UPDATE publish_pages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL';
-          if ((yield* tx.run(hidden, tx.now, id)) === 0) throw notFound('Page');
+          if ((yield* tx.count(hidden, tx.now, id)) === 0) throw notFound('Page');
         },
         FREES,
       ),

@@ -81,7 +81,7 @@ function* clearIn(tx: Transaction, versionSeq: number, limit: number): Step<numb
   const which = 'publish_files WHERE version_seq = ? ORDER BY path LIMIT ?';
   const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${which} ON CONFLICT DO NOTHING`;
   yield* tx.run(noted, versionSeq, limit);
-  return yield* tx.run(`DELETE FROM ${which}`, versionSeq, limit);
+  return yield* tx.count(`DELETE FROM ${which}`, versionSeq, limit);
 }
 
 /** Removes a part of a deleted page, and its row once nothing else is left. */
@@ -103,6 +103,6 @@ function* clearPage(tx: Transaction, pageId: number): Step<void> {
 
 function* clearRest(tx: Transaction, pageId: number): Step<void> {
   const jobs = 'DELETE FROM publish_jobs WHERE page_id = ? LIMIT ?';
-  if ((yield* tx.run(jobs, pageId, JOBS_AT_ONCE)) === JOBS_AT_ONCE) return;
+  if ((yield* tx.count(jobs, pageId, JOBS_AT_ONCE)) === JOBS_AT_ONCE) return;
   yield* tx.run('DELETE FROM publish_pages WHERE id = ?', pageId);
 }

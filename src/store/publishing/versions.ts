@@ -121,7 +121,7 @@ function* publishIn(tx: Transaction, draft: Draft, publication: Publication): St
   const { trigger, reason, jobId } = publication;
   const isThere = 'SELECT 1 FROM sessions WHERE seq = ? AND deleted_at IS NULL';
   if ((yield* tx.get(isThere, plan.sessionSeq)) === undefined) throw sessionGone();
-  if (jobId !== null && (yield* tx.run('DELETE FROM publish_jobs WHERE id = ?', jobId)) === 0) throw notFound('Job');
+  if (jobId !== null && (yield* tx.count('DELETE FROM publish_jobs WHERE id = ?', jobId)) === 0) throw notFound('Job');
   const { id } = 'id' in publication.page ? publication.page : yield* insertPage(tx, publication.page);
   const page = yield* getPage(tx, id);
   // It may have got another owner while the files were waited for. A job was made when its firing completed, and stays good.

@@ -75,7 +75,7 @@ export function makeIdleWorkspaces({ read, write }: Database) {
         yield* tx.run(noted, seq, room);
         const sizes = `SELECT coalesce(sum(size), 0) AS bytes FROM (SELECT size FROM ${which})`;
         yield* addSpaceIn(tx, seq, -(yield* tx.get<{ bytes: number }>(sizes, seq, room))!.bytes);
-        removed = yield* tx.run(`DELETE FROM ${which}`, seq, room);
+        removed = yield* tx.count(`DELETE FROM ${which}`, seq, room);
       }
       yield* tx.run(
         `INSERT INTO publish_removals (sha256) SELECT archive_key FROM workspace_exports

@@ -44,7 +44,7 @@ export function makeRemoveAudit({ read, write }: Database) {
       const end = yield* lastIntactIn(tx, batch, { from, upTo });
       if (end.id === from.id) return NONE;
       yield* moveStartIn(tx, end, seal);
-      const rows = yield* tx.run('DELETE FROM audit_entries WHERE id <= ?', end.id);
+      const rows = yield* tx.count('DELETE FROM audit_entries WHERE id <= ?', end.id);
       yield* recordIn(tx, entryOf(from.id + 1, end.id), seal);
       return { rows, more: end.id < upTo };
     }, FREES),

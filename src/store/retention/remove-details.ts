@@ -29,7 +29,7 @@ export function makeRemoveDetails({ write }: Database) {
             // Each commit gets further, however little time it has.
             room = batch.room(LARGE) || Number(changed === 0);
             if (room === 0) return 'more';
-            removed = yield* tx.run(sql, runSeq, room);
+            removed = yield* tx.count(sql, runSeq, room);
             changed += removed;
           }
         }

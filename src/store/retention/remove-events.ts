@@ -45,7 +45,7 @@ export function makeRemoveEvents({ write }: Database) {
       const last = yield* lastRemovable(tx);
       let rows = 0;
       for (let room = batch.room(); room > 0; room = batch.room()) {
-        const removed = yield* tx.run(
+        const removed = yield* tx.count(
           `DELETE FROM events WHERE id IN (SELECT id FROM events WHERE run_seq IS NULL AND created_at < ?
              ORDER BY created_at LIMIT ?) AND id <= ?`,
           before,

@@ -137,7 +137,7 @@ export function makeErasures({ write }: Database) {
      */
     finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<readonly string[] | null> {
       // First: the rows of attachments say whose texts these are.
-      const texts = yield* tx.run(DOCUMENT_TEXTS, sessionSeq, BUDGET / LARGE);
+      const texts = yield* tx.count(DOCUMENT_TEXTS, sessionSeq, BUDGET / LARGE);
       if (texts === BUDGET / LARGE) return [];
       const blobs = new Set<string>();
       let left = BUDGET - LARGE * texts;
@@ -177,7 +177,7 @@ function* eraseIn(
   let left = budget;
   for (const { sql, weight } of erasures) {
     if (left <= 0) return 0;
-    left -= weight * (yield* tx.run(sql, key, Math.ceil(left / weight)));
+    left -= weight * (yield* tx.count(sql, key, Math.ceil(left / weight)));
   }
   return Math.max(left, 0);
 }

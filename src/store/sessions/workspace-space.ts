@@ -8,7 +8,7 @@ const ADD_TO_OWNER = `UPDATE users SET workspace_bytes = workspace_bytes + ?
 
 /** Adds what the files of a session have grown by; a deleted session has no space any more. */
 export function* addSpaceIn(tx: Transaction, sessionSeq: number, bytes: number): Step<void> {
-  if (bytes === 0 || (yield* tx.run(ADD, bytes, sessionSeq)) === 0) return;
+  if (bytes === 0 || (yield* tx.count(ADD, bytes, sessionSeq)) === 0) return;
   yield* tx.run(ADD_TO_OWNER, bytes, sessionSeq);
 }
 

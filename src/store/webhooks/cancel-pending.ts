@@ -19,7 +19,7 @@ export function makeCancelLeftOver({ write }: Database) {
 
 /** Cancels some; returns whether any may be left. */
 export function* cancelPendingIn(tx: Transaction, webhookId: number): Step<boolean> {
-  const canceled = yield* tx.run(
+  const canceled = yield* tx.count(
     `UPDATE webhook_deliveries SET state = 'canceled', next_attempt_at = NULL, ended_at = ?, ${BODY_AT_END} WHERE id IN (
        SELECT id FROM webhook_deliveries WHERE webhook_id = ? AND state = 'pending' LIMIT ?)`,
     tx.now,

@@ -22,7 +22,7 @@ export function makePruneDeliveries({ write }: Database) {
 
     /** Cancels pending deliveries that have been due since before a moment, the oldest first, with a reason in words. */
     cancelOverdue: write(function* (tx: Transaction, before: number, reason: string): Step<boolean> {
-      const canceled = yield* tx.run(
+      const canceled = yield* tx.count(
         `UPDATE webhook_deliveries SET state = 'canceled', next_attempt_at = NULL, ended_at = ?, last_error = ?, ${BODY_AT_END}
          WHERE id IN (SELECT id FROM webhook_deliveries WHERE state = 'pending' AND next_attempt_at < ?
            ORDER BY next_attempt_at LIMIT ?)`,

@@ -38,7 +38,7 @@ export function makeRedeliver(database: Database) {
      */
     redeliver: (id: number, note?: Note<boolean>): Promise<boolean> =>
       auditedWrite(note, function* (tx) {
-        return (yield* tx.run(REDELIVER, tx.now, id)) > 0;
+        return (yield* tx.count(REDELIVER, tx.now, id)) > 0;
       }),
 
     /** The same for some of many, the oldest first. Called until `last` is null. */
@@ -60,7 +60,7 @@ export function makeRedeliver(database: Database) {
           REDELIVERED_AT_ONCE,
         );
         let count = 0;
-        for (const { id } of rows) count += yield* tx.run(REDELIVER, tx.now, id);
+        for (const { id } of rows) count += yield* tx.count(REDELIVER, tx.now, id);
         const last = rows.length < REDELIVERED_AT_ONCE ? null : rows.at(-1)!;
         return { count, last };
       }),

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const STORE = new URL('../../../src/store', import.meta.url).pathname;
 /** Text of a function's head up to the step that it answers. */
 const STEP = /\bfunction\*? (\w+)\((?:(?!\b(?:function|return)\b).)*?\): Step</gs;
-const STATEMENT = String.raw`tx\.(?:get|all|run|insert)\b`;
+const STATEMENT = String.raw`tx\.(?:get|all|run|count|insert)\b`;
 
 /** Every file with verbs. */
 function sourcesOf(directory: string): string[] {

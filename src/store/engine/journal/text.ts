@@ -47,7 +47,7 @@ export function* removeTexts(tx: Transaction, span: TextSpan, limit: number): St
   let removed = 0;
   const { runSeq, afterId, beforeId } = yield* clip(tx, span);
   for (const [from, to] of partsOf({ afterId, beforeId }, 'asc')) {
-    removed += yield* tx.run(sql, from, to, runSeq, afterId, beforeId, limit - removed);
+    removed += yield* tx.count(sql, from, to, runSeq, afterId, beforeId, limit - removed);
     if (removed >= limit) break;
   }
   return removed;

@@ -72,5 +72,6 @@ function execute({ statement, toRow }: Prepared, { kind, values }: Statement<unk
   }
   if (kind === 'all') return (statement.all(...values) as readonly (readonly Value[])[]).map(toRow);
   const { changes, lastInsertRowid } = statement.run(...values);
-  return kind === 'run' ? changes : Number(lastInsertRowid);
+  if (kind === 'insert') return Number(lastInsertRowid);
+  return kind === 'count' ? changes : undefined;
 }

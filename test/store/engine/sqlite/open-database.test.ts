@@ -14,7 +14,7 @@ function openTemporary(file = join(temporaryDirectory(), 'errand.db')) {
 }
 
 const addTeam = (tx: Transaction, name: string) =>
-  tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
+  tx.count('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
 
 test('a verb that throws rejects alone; the others of its commit are kept', async () => {
   const { database } = openTemporary();
