@@ -41,7 +41,8 @@ const CHECK_RUNNING = ({ host, port }: PostgresAddress) => `Does it run? pg_isre
 const FAULTS: readonly Fault[] = [
   {
     applies: isOfFile,
-    words: (_, { message }) => `can't be reached with TLS: ${message}. The address names this file as sslrootcert, sslcert or sslkey.`,
+    words: (_, { message }) =>
+      `can't be reached with TLS: ${message}. The address names this file as sslrootcert, sslcert or sslkey.`,
   },
   {
     applies: codes(/^(ECONNREFUSED|ENOENT|ECONNRESET)$/),
@@ -56,10 +57,12 @@ const FAULTS: readonly Fault[] = [
   },
   {
     applies: codes(/^(ENOTFOUND|EAI_)/),
-    words: ({ host }) => `is not reachable: the name ${host} can't be resolved. Is it right, and does the name service answer?`,
+    words: ({ host }) =>
+      `is not reachable: the name ${host} can't be resolved. Is it right, and does the name service answer?`,
   },
   {
-    applies: ({ code, message }) => /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/.test(code) || /timeout expired/.test(message),
+    applies: ({ code, message }) =>
+      /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/.test(code) || /timeout expired/.test(message),
     words: (address) => `is not reachable: nothing answers there. Is a firewall in between? ${CHECK_RUNNING(address)}`,
   },
   {
@@ -81,7 +84,8 @@ const FAULTS: readonly Fault[] = [
   { applies: codes(/^(ERR_SSL|EPROTO)/), words: (_, { message }) => `can't be reached with TLS: ${message}.` },
   {
     applies: ({ message }) => /client password must be/.test(message),
-    words: ({ user }) => `asks for the password of ${user}, and the address has none. Put the address with it into a file, and name that in database_file.`,
+    words: ({ user }) =>
+      `asks for the password of ${user}, and the address has none. Put the address with it into a file, and name that in database_file.`,
   },
   {
     applies: codes(/^28P01$/),

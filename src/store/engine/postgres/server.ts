@@ -32,5 +32,8 @@ export function requireServer(facts: readonly Value[], address: PostgresAddress)
   const wrong = found.find(([isWrong]) => isWrong);
   if (wrong === undefined) return;
   const name = nameOf(address);
-  throw new ErrandError('conflict', `${name.charAt(0).toUpperCase()}${name.slice(1)} ${wrong[1]}${wrong[1].endsWith(';') ? '' : '.'}`);
+  throw new ErrandError(
+    'conflict',
+    `${name.charAt(0).toUpperCase()}${name.slice(1)} ${wrong[1]}${wrong[1].endsWith(';') ? '' : '.'}`,
+  );
 }
