@@ -17,12 +17,14 @@ interface Fault {
   words(address: PostgresAddress, thrown: Thrown): string;
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+export const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 /** A statement for the server's administrator, in the database that is named. */
-const psql = (statement: string, database = 'postgres') => `as its administrator (psql -d ${database}): ${statement}`;
+export const psql = (statement: string, database = 'postgres') =>
+  `as its administrator (psql -d ${database}): ${statement}`;
 
-const createDatabase = ({ database, user }: PostgresAddress) =>
+/** Makes a database that Errand can use. */
+export const createDatabase = ({ database, user }: PostgresAddress) =>
   `CREATE DATABASE ${quoted(database)} OWNER ${quoted(user)} ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0;`;
 
 const codes =
@@ -155,7 +157,8 @@ export function explainOpening(error: unknown, address: PostgresAddress): unknow
   const fault = FAULTS.find(({ applies }) => applies(thrown));
   if (fault === undefined && code === '' && !/^Connection|^Client/.test(error.message)) return error;
   const words = fault?.words(address, thrown) ?? `can't be opened: ${messageOf(error)} (${code || placeOf(address)}).`;
-  return new ErrandError('unavailable', `${capitalised(nameOf(address))} ${words}`, { cause: error });
+  return new ErrandError('unavailable', `${titleOf(address)} ${words}`, { cause: error });
 }
 
-const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** Its name where a sentence begins. */
+export const titleOf = (address: PostgresAddress) => nameOf(address).replace(/^t/, 'T');

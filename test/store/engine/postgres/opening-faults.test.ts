@@ -158,7 +158,7 @@ describe.skipIf(!canRunPostgres())('with a server', () => {
 
   test('an encoding that is not UTF-8', async () => {
     expect(await opening(cluster.url('latin'))).toContain(
-      `has the encoding LATIN1, and Errand needs UTF8. In place of it: DROP DATABASE "latin"; CREATE DATABASE "latin"`,
+      `has the encoding LATIN1, and Errand needs UTF8. Make it anew, as its administrator (psql -d postgres): DROP DATABASE "latin"; CREATE DATABASE "latin"`,
     );
   });
 
@@ -231,14 +231,14 @@ describe.skipIf(!canRunPostgres())('with a server', () => {
 
 describe('servers that are not here', () => {
   const address = addressOf('postgres://errand@db.example.com/errand');
-  const facts = [170_004, '17.4', 'UTF8', 0, 'public', 1];
+  const facts = ['170004', '17.4', 'UTF8', 'false', 'public', 'true'];
 
   test.for([
-    [{ 0: 140_009, 1: '14.9' }, 'is of PostgreSQL 14.9: Errand needs 15 or newer'],
-    [{ 3: 1 }, 'is a standby, where nothing can be written. Name the primary server.'],
-    [{ 4: '', 5: 0 }, 'GRANT USAGE, CREATE ON SCHEMA public TO "errand";'],
+    [{ 0: '140009', 1: '14.9' }, 'is of PostgreSQL 14.9, and Errand needs 15 or newer'],
+    [{ 3: 'true' }, 'is a standby, where nothing can be written. Name the primary server.'],
+    [{ 4: '', 5: 'false' }, 'GRANT USAGE, CREATE ON SCHEMA "public" TO "errand";'],
   ] as const)('%o is refused', ([wrong, words]) => {
-    const seen = facts.map((fact, at) => (wrong as Readonly<Record<number, Value>>)[at] ?? fact);
+    const seen = facts.map((fact, at) => (wrong as Readonly<Record<number, string>>)[at] ?? fact);
     expect(() => requireServer(seen, address)).toThrow(words);
   });
 
