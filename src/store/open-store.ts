@@ -7,8 +7,6 @@ import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeBudgetKit, makeBudgetVerbs } from './budgets/verbs.ts';
 import type { Database } from './engine/database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
-import { readPostgresAddress } from './engine/postgres/address.ts';
-import { openPostgres } from './engine/postgres/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeEvents } from './journal/events.ts';
@@ -39,7 +37,6 @@ export interface StoreOptions extends DatabaseOptions {
 
 /** Opens the database file of a data directory and returns its verbs. */
 export function openStore(file: string, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
-  if (process.env['TRY_PG']) {const r = readPostgresAddress(process.env['TRY_PG']); if (!r.ok) throw new Error(r.problems.join()); return makeStore(openPostgres(r.address, clock, options), renderBody);}
   return makeStore(openDatabase(file, clock, options), renderBody);
 }
 

@@ -3,6 +3,7 @@ import { makeRowMapper, type RowKind, type RowMapper } from '../row.ts';
 import type { Statement, Step } from '../statement.ts';
 import type { Answer, Connection, NamedText } from './connection.ts';
 import { translate } from './dialect.ts';
+import { keyOf } from './schema.ts';
 
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {
@@ -12,11 +13,12 @@ interface Prepared extends NamedText {
 /** Statements by the text that a verb gives, for all connections. */
 const prepared = new Map<string, Prepared>();
 
-/** The text and the name of a verb's statement. */
-export function prepare(sql: string): Prepared {
+/** The text and the name of a verb's statement. `returnsKey`: it inserts a row, whose number is wanted. */
+export function prepare(sql: string, returnsKey = false): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
-    found = { name: `s${prepared.size}`, text: translate(sql), toRow: undefined };
+    const text = returnsKey ? `${sql} RETURNING ${keyOf(/INSERT INTO (\w+)/.exec(sql)![1]!)}` : sql;
+    found = { name: `s${prepared.size}`, text: translate(text), toRow: undefined };
     prepared.set(sql, found);
   }
   return found;
@@ -57,9 +59,8 @@ export async function carryOut<Result>(pipeline: Pipeline, step: Step<Result>): 
   const verb = step[Symbol.iterator]();
   let next = verb.next(undefined);
   while (next.done !== true) {
-    const { kind, sql: given, values, rows } = next.value;
-    const sql = kind === 'insert' ? `${given} RETURNING *` : given;
-    const statement = prepare(sql);
+    const { kind, sql, values, rows } = next.value;
+    const statement = prepare(sql, kind === 'insert');
     if (kind === 'run') {
       pipeline.send(statement, values);
       next = verb.next(undefined);

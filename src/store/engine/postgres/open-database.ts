@@ -44,7 +44,7 @@ export function openPostgres(
     config,
     clock,
     health,
-    opened: (connection) => migrate(connection, nameOf(address), alarms.migrating),
+    opened: (connection) => migrate(connection, address, alarms.migrating),
   });
   const commits = makeCommits({
     clock,
