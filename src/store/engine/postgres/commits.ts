@@ -1,14 +1,13 @@
 // Group commit on PostgreSQL: the verbs that have gathered during a transaction share the next one.
 import type { Clock } from '../../../domain/clock.ts';
-import { pause } from '../../../domain/clock.ts';
 import { ErrandError } from '../../../domain/errors.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import type { CommitWatch, Scope } from '../database.ts';
 import type { Step, Transaction } from '../statement.ts';
+import { makeAttempts } from './attempts.ts';
 import { faultKindOf, refusalOf } from './faults.ts';
 import type { Health } from './health.ts';
-import { makeStreamSeqs } from './journal.ts';
-import { type Outcome, type ScopedVerb, transact } from './transact.ts';
+import type { Outcome, ScopedVerb } from './transact.ts';
 import type { Writer } from './writer.ts';
 
 export interface Commits {
@@ -35,15 +34,12 @@ interface Parts {
 
 /** Verbs of one transaction: the first of them waits for all. */
 const MOST_VERBS = 64;
-/** How often a transaction is carried out before its verbs are refused, and the pause before, which grows. */
-const [TRIES, PAUSE_MS] = [6, 10];
-
 export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
-  const streamSeqs = makeStreamSeqs();
+  const attempts = makeAttempts({ clock, writer, health });
   const watches: CommitWatch[] = [];
   let pending: PendingVerb[] = [];
   let working: Promise<void> | undefined;
-  let [ended, repeated] = [false, 0];
+  let ended = false;
 
   async function work(): Promise<void> {
     // The verbs of this tick.
@@ -58,7 +54,7 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
 
   async function carryOutGroup(group: readonly PendingVerb[]): Promise<void> {
     const startedAt = clock.monotonic();
-    const outcome = await repeat(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
+    const outcome = await attempts.commit(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
     if (outcome.kind === 'committed') {
       for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
       health.well();
@@ -70,33 +66,6 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
     // A verb that refuses, or a statement that fails, undoes no other verb.
     if (group.length > 1 && faultKindOf(error) !== 'away') for (const one of group) await carryOutGroup([one]);
     else refuse(group, error);
-  }
-
-  /** Carries out a group until it is committed, or undone for a reason that stays. */
-  async function repeat(group: readonly PendingVerb[]): Promise<Outcome> {
-    for (let tries = 1; ; tries += 1) {
-      const outcome = await settled(await transact(await writer.connection(), group, { clock, streamSeqs }));
-      if (outcome.kind === 'committed') return outcome;
-      streamSeqs.forget();
-      const kind = faultKindOf(outcome.error);
-      const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
-      if (!mayRepeat || tries === TRIES) return outcome;
-      repeated += 1;
-      await pause(clock, PAUSE_MS * 2 ** tries);
-    }
-  }
-
-  /** Finds out whether a transaction was kept whose connection was lost. */
-  async function settled(outcome: Outcome): Promise<Outcome> {
-    if (outcome.kind !== 'unknown') return outcome;
-    const { error, id, results } = outcome;
-    try {
-      const events = await writer.eventsOf(id);
-      return events === null ? { kind: 'undone', error } : { kind: 'committed', results, events };
-    } catch (cause) {
-      health.lose(cause);
-      throw cause;
-    }
   }
 
   function refuse(group: readonly PendingVerb[], error: unknown): void {
@@ -114,7 +83,7 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
         const lost = health.lost();
         if (ended) return reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
         if (lost !== undefined) return reject(refusalOf(lost));
-        pending.push({ verb, scope, resolve: resolve as (result: unknown) => void, reject });
+        pending.push({ verb, scope, resolve, reject });
         working ??= work();
       }),
     end: async () => {
@@ -122,6 +91,6 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
       await working;
     },
     watch: (watch) => void watches.push(watch),
-    repeated: () => repeated,
+    repeated: attempts.repeated,
   };
 }

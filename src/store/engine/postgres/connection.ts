@@ -59,7 +59,7 @@ const PARSERS: ReadonlyMap<number, Parse> = new Map([
 ]);
 
 // The types of `pg` say that parsers depend on the format; all values come as text.
-const types = { getTypeParser: (type: number) => PARSERS.get(type) ?? text } as CustomTypesConfig;
+const types: CustomTypesConfig = { getTypeParser: (type: number) => PARSERS.get(type) ?? text };
 
 /** Opens a connection. Rejects with what the server or the network says. `lost` is called once, when it ends by itself. */
 export async function connect(config: ClientConfig, lost: (error: Error) => void): Promise<Connection> {

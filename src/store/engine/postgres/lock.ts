@@ -31,7 +31,7 @@ export async function takeLock(connection: Connection, { clock, lastPid }: Optio
     // Its connection was lost; it may not know yet.
     if (holder !== undefined && holder[0] === lastPid) await connection.say(`SELECT pg_terminate_backend(${lastPid})`);
     else if (clock.monotonic() >= until) {
-      const who = holder === undefined ? '' : ` (${holder[1]}, from ${holder[2]})`;
+      const who = holder === undefined ? '' : ` (${String(holder[1])}, from ${String(holder[2])})`;
       throw new ErrandError('conflict', `The database is in use by another Errand${who}.`);
     }
     await pause(clock, RETRY_MS);

@@ -5,13 +5,14 @@ import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
-import { makeCommits } from './commits.ts';
+import { type Commits, makeCommits } from './commits.ts';
 import { connect } from './connection.ts';
 import { explainOpening } from './opening-faults.ts';
 import { makeHealth } from './health.ts';
 import { migrate } from './migrate.ts';
-import { makeReaders } from './readers.ts';
-import { makeWriter } from './writer.ts';
+import { makePool } from './pool.ts';
+import { makeRead } from './read.ts';
+import { makeWriter, type Writer } from './writer.ts';
 
 export interface PostgresOptions {
   readonly alarms?: StoreAlarms;
@@ -55,25 +56,53 @@ export function openPostgres(
       for (const listener of listeners) listener(events);
     },
   });
-  /** The database is there, examined and locked. */
+  const pool = makePool(connections - 1, () => connect(config, () => undefined));
+  const whenOpened = makeWhenOpened(writer, address);
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await commits.end();
+    await pool.close();
+    await writer.close();
+  }
+
+  return {
+    ...makeVerbs({ commits, read: makeRead(pool, health), whenOpened }),
+    answered: async () => {
+      await whenOpened();
+      await commits.write(nothing);
+    },
+    // A commit is durable when the server answers it.
+    durable: whenOpened,
+    fault: health.fault,
+    burden: () => null,
+    onCommitted: (listener) => void listeners.push(listener),
+    watchCommits: commits.watch,
+    close: () => (closed ??= close()),
+  };
+}
+
+/** The database is there, examined and locked. When it can't be opened, the next verb tries again. */
+function makeWhenOpened(writer: Writer, address: PostgresAddress): () => Promise<void> {
   let opened: Promise<void> | undefined;
-  const whenOpened = () =>
-    (opened ??= writer.connection().then(
+  const open = () =>
+    writer.connection().then(
       () => undefined,
       (error: unknown) => {
         opened = undefined;
         throw explainOpening(error, address);
       },
-    ));
-  const readers = makeReaders({ health, most: connections - 1, open: () => connect(config, () => undefined) });
-  let closed: Promise<void> | undefined;
+    );
+  return () => (opened ??= open());
+}
 
-  async function close(): Promise<void> {
-    await commits.end();
-    await readers.close();
-    await writer.close();
-  }
+interface Parts {
+  readonly commits: Commits;
+  readonly read: Database['read'];
+  whenOpened(): Promise<void>;
+}
 
+function makeVerbs({ commits, read, whenOpened }: Parts): Pick<Database, 'write' | 'writeAll' | 'read'> {
   return {
     write:
       (verb, { scope } = {}) =>
@@ -90,22 +119,11 @@ export function openPostgres(
         return result!;
       },
     read: (verb) => {
-      const call = readers.read(verb);
+      const call = read(verb);
       return async (...args) => {
         await whenOpened();
         return call(...args);
       };
     },
-    answered: async () => {
-      await whenOpened();
-      await commits.write(nothing);
-    },
-    // A commit is durable when the server answers it.
-    durable: whenOpened,
-    fault: health.fault,
-    burden: () => null,
-    onCommitted: (listener) => void listeners.push(listener),
-    watchCommits: commits.watch,
-    close: () => (closed ??= close()),
   };
 }

@@ -2,9 +2,6 @@
 import type { ClientConfig } from 'pg';
 import { type Clock, pause } from '../../../domain/clock.ts';
 import { ErrandError } from '../../../domain/errors.ts';
-import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import type { EventRow } from '../journal/rows.ts';
-import { makeRowMapper } from '../row.ts';
 import { connect, type Connection } from './connection.ts';
 import { faultKindOf } from './faults.ts';
 import type { Health } from './health.ts';
@@ -13,11 +10,8 @@ import { takeLock } from './lock.ts';
 export interface Writer {
   /** The connection; a new one in place of one that is lost. Rejects when none can be made for some seconds. */
   connection(): Promise<Connection>;
-  /**
-   * The events of the last transaction, by its number; null when it wasn't kept. Rejects when that can't be found out.
-   */
-  eventsOf(transaction: string): Promise<readonly JournalEvent[] | null>;
-  /** The events up to this one are known to be kept. */
+  /** Of the last event that is known to be kept. */
+  lastId(): number;
   reached(id: number): void;
   close(): Promise<void>;
 }
@@ -33,16 +27,7 @@ interface Parts {
 /** How long a database may be away before verbs are refused; those that come after are refused at once, until it is back. */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
-/** How long a server may take to say what became of a transaction: its process may still work on it. */
-const FATE_MS = 60_000;
-
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
-const FATE = { name: 'fate', text: 'SELECT pg_xact_status($1::xid8)' };
-const EVENTS_AFTER = {
-  name: 'events_after',
-  text: `SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events WHERE id > $1 ORDER BY id`,
-};
-
 export function makeWriter({ config, clock, health, opened }: Parts): Writer {
   let current: Promise<Connection> | undefined;
   let lastPid: number | null = null;
@@ -85,37 +70,9 @@ export function makeWriter({ config, clock, health, opened }: Parts): Writer {
     return current;
   }
 
-  async function fateOf(transaction: string): Promise<Connection | null> {
-    const until = clock.monotonic() + FATE_MS;
-    for (;;) {
-      const reached = await connection().catch((error: unknown) => {
-        if (clock.monotonic() >= until) throw error;
-        return null;
-      });
-      const status = await reached?.ask(FATE, [transaction]).then(
-        ({ rows }) => rows[0]![0],
-        () => 'away',
-      );
-      if (status === 'committed') return reached;
-      if (status === 'aborted' || status === null) return null;
-      if (clock.monotonic() >= until) throw new Error(`Connection terminated; its transaction is ${String(status)}`);
-      await pause(clock, RETRY_MS);
-    }
-  }
-
   return {
     connection,
-    eventsOf: async (transaction) => {
-      const reached = await fateOf(transaction);
-      if (reached === null) return null;
-      // No other connection writes: what is behind the last one is of this transaction.
-      const { columns, rows } = await reached.ask(EVENTS_AFTER, [lastId!]);
-      const toRow = makeRowMapper(columns, undefined);
-      return rows.map((values) => {
-        const { payload, ...row } = toRow(values) as EventRow;
-        return { ...row, payload: JSON.parse(payload) as unknown } as JournalEvent;
-      });
-    },
+    lastId: () => lastId ?? 0,
     reached: (id) => {
       lastId = id;
     },

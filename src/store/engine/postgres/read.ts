@@ -5,79 +5,24 @@ import type { Connection } from './connection.ts';
 import { carryOut, makePipeline, type Pipeline } from './execute.ts';
 import { faultKindOf, refusalOf } from './faults.ts';
 import type { Health } from './health.ts';
-
-export interface ReaderFigures {
-  readonly open: number;
-  readonly busy: number;
-  readonly waiting: number;
-}
-
-export interface Readers {
-  readonly read: Database['read'];
-  figures(): ReaderFigures;
-  close(): Promise<void>;
-}
-
-interface Parts {
-  readonly health: Health;
-  readonly most: number;
-  open(): Promise<Connection>;
-}
+import type { Pool } from './pool.ts';
 
 /** Statements of one verb see one state of the rows. */
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-export function makeReaders({ health, most, open }: Parts): Readers {
-  const idle: Connection[] = [];
-  const waiting: (() => void)[] = [];
-  let count = 0;
-
-  async function take(): Promise<Connection> {
-    for (;;) {
-      const found = idle.pop();
-      if (found !== undefined && !found.isLost()) return found;
-      if (found !== undefined) {
-        count -= 1;
-        continue;
-      }
-      if (count >= most) {
-        await new Promise<void>((resolve) => waiting.push(resolve));
-        continue;
-      }
-      count += 1;
-      try {
-        return await open();
-      } catch (error) {
-        count -= 1;
-        waiting.shift()?.();
-        throw error;
-      }
-    }
-  }
-
-  function give(connection: Connection): void {
-    if (connection.isLost()) count -= 1;
-    else idle.push(connection);
-    waiting.shift()?.();
-  }
-
-  async function readOnce<Result>(make: () => Step<Result>, alone: boolean): Promise<Result | typeof SEVERAL> {
-    const connection = await take();
-    try {
-      return alone ? await readAlone(makePipeline(connection), make()) : await readTogether(connection, make());
-    } finally {
-      give(connection);
-    }
-  }
-
-  const read: Database['read'] = (verb) => {
+/** Makes the verbs that only read. */
+export function makeRead(pool: Pool, health: Health): Database['read'] {
+  return (verb) => {
     // Most verbs read with one statement, which sees one state by itself. Others are known once they were carried out.
     let isAlone = true;
+    const once = <Result>(step: Step<Result>) =>
+      pool.use<Result | typeof SEVERAL>((connection) =>
+        isAlone ? readAlone(makePipeline(connection), step) : readTogether(connection, step),
+      );
     return async (...args) => {
-      const make = () => verb(READER, ...args);
       for (let tries = 1; ; tries += 1) {
         try {
-          const result = await readOnce(make, isAlone);
+          const result = await once(verb(READER, ...args));
           if (result !== SEVERAL) return result;
           isAlone = false;
         } catch (error) {
@@ -87,14 +32,6 @@ export function makeReaders({ health, most, open }: Parts): Readers {
         }
       }
     };
-  };
-
-  return {
-    read,
-    figures: () => ({ open: count, busy: count - idle.length, waiting: waiting.length }),
-    close: async () => {
-      await Promise.all(idle.map((connection) => connection.close().catch(() => undefined)));
-    },
   };
 }
 
