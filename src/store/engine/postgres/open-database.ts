@@ -7,6 +7,7 @@ import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
 import { type Commits, makeCommits } from './commits.ts';
 import { connect } from './connection.ts';
+import { readFigures } from './figures.ts';
 import { explainOpening } from './opening-faults.ts';
 import { makeHealth } from './health.ts';
 import { migrate } from './migrate.ts';
@@ -76,6 +77,12 @@ export function openPostgres(
     durable: whenOpened,
     fault: health.fault,
     burden: () => null,
+    figures: async () => {
+      await whenOpened();
+      return readFigures(pool);
+    },
+    // The server gives space to new rows by itself.
+    giveBack: async () => ({ rows: 0, more: false }),
     onCommitted: (listener) => void listeners.push(listener),
     watchCommits: commits.watch,
     close: () => (closed ??= close()),

@@ -1,12 +1,6 @@
 // A few connections that are shared: each is taken, used and given back.
+import type { PoolFigures } from '../database.ts';
 import type { Connection } from './connection.ts';
-
-export interface PoolFigures {
-  readonly open: number;
-  readonly busy: number;
-  /** Who waits for a connection. */
-  readonly waiting: number;
-}
 
 export interface Pool {
   /** Uses a connection, alone; waits for one while all are taken. Rejects when none can be opened. */
@@ -57,7 +51,7 @@ export function makePool(most: number, open: () => Promise<Connection>): Pool {
         give(connection);
       }
     },
-    figures: () => ({ open: count, busy: count - idle.length, waiting: waiting.length }),
+    figures: () => ({ most, open: count, busy: count - idle.length, waiting: waiting.length }),
     close: async () => {
       await Promise.all(idle.map((connection) => connection.close().catch(() => undefined)));
     },

@@ -155,6 +155,15 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
     expect(kept).toEqual([{ name: `try ${tries}` }]);
   });
 
+  test('tells its version, size and connections', async () => {
+    const database = open(await emptyDatabase());
+    const { engine, version, bytes, pool } = await database.figures();
+    expect({ engine, pool }).toEqual({ engine: 'postgres', pool: { most: 11, open: 1, busy: 1, waiting: 0 } });
+    expect(version).toMatch(/^\d+/);
+    expect(bytes).toBeGreaterThan(1_000_000);
+    expect(await database.giveBack({ room: () => 10 })).toEqual({ rows: 0, more: false });
+  });
+
   test('reads and writes go on after a restart of the server', async () => {
     const name = await emptyDatabase();
     const troubles: string[] = [];
