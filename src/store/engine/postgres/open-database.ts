@@ -7,7 +7,7 @@ import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
 import { type Commits, makeCommits } from './commits.ts';
 import { connect } from './connection.ts';
-import { readFigures } from './figures.ts';
+import { figuresOf } from './figures.ts';
 import { explainOpening } from './opening-faults.ts';
 import { makeHealth } from './health.ts';
 import { migrate } from './migrate.ts';
@@ -67,8 +67,9 @@ export function openPostgres(
     await writer.close();
   }
 
+  const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
   return {
-    ...makeVerbs({ commits, read: makeRead(pool, health), whenOpened }),
+    ...verbs,
     answered: async () => {
       await whenOpened();
       await commits.write(nothing);
@@ -77,10 +78,7 @@ export function openPostgres(
     durable: whenOpened,
     fault: health.fault,
     burden: () => null,
-    figures: async () => {
-      await whenOpened();
-      return readFigures(pool);
-    },
+    figures: verbs.read((tx) => figuresOf(tx, pool.figures())),
     // The server gives space to new rows by itself.
     giveBack: async () => ({ rows: 0, more: false }),
     onCommitted: (listener) => void listeners.push(listener),
