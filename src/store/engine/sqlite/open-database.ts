@@ -71,10 +71,6 @@ export function openDatabase(
       if (events.length > 0) for (const listener of listeners) listener(events);
     },
   });
-  const shared = {
-    write: <Result>(verb: (tx: Transaction) => Step<Result>) => commits.write(verb, false, 'durable'),
-    join: commits.join,
-  };
   const read = makeRead({ statements, health, commits, refusesLost: logSync !== null });
   let closed: Promise<void> | undefined;
 
@@ -90,7 +86,7 @@ export function openDatabase(
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), frees, waitsFor),
-    writeAll: (verb, { sizeOf = () => 0 } = {}) => makeWriteAll(shared, verb, sizeOf),
+    writeAll: (verb, { sizeOf = () => 0 } = {}) => makeWriteAll(sharedBy(commits), verb, sizeOf),
     read,
     answered: () => commits.write(nothing, true, 'durable'),
     durable: read(nothing),
@@ -106,6 +102,12 @@ export function openDatabase(
     close: () => (closed ??= close()),
   };
 }
+
+/** What calls that share a commit need of it. */
+const sharedBy = ({ write, join }: GroupCommit) => ({
+  write: <Result>(verb: (tx: Transaction) => Step<Result>) => write(verb, false, 'durable'),
+  join,
+});
 
 interface Reading {
   readonly statements: Statements;

@@ -158,7 +158,7 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
   test('tells its version, size and connections', async () => {
     const database = open(await emptyDatabase());
     const { engine, version, bytes, pool } = await database.figures();
-    expect({ engine, pool }).toEqual({ engine: 'postgres', pool: { most: 11, open: 0, busy: 0, waiting: 0 } });
+    expect({ engine, pool }).toMatchObject({ engine: 'postgres', pool: { most: 11, waiting: 0 } });
     expect(version).toMatch(/^\d+/);
     expect(bytes).toBeGreaterThan(1_000_000);
     expect(await database.giveBack({ room: () => 10 })).toEqual({ rows: 0, more: false });
