@@ -66,10 +66,10 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
  * meanwhile: nobody else may learn of it before `kept`.
  */
 export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
-  const accept = write(
-    (tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content),
-    { ...COMMITTED, scope: scopeOf },
-  );
+  const accept = write((tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content), {
+    ...COMMITTED,
+    scope: scopeOf,
+  });
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
