@@ -7,9 +7,9 @@ const INTRODUCTION = `\
 # Settings of the Errand daemon. Every key is optional; those below show their defaults.
 # To set one, remove the \`#\` before it, and the one before its section.
 #
-# Changes apply as soon as you save this file, without a restart, except to \`listen\`. A file with a mistake is reported
-# and changes nothing. \`errand config check\` checks it; \`errand config show --origin\` shows every setting in effect, and
-# where it comes from.
+# Changes apply as soon as you save this file, without a restart, except to \`listen\` and the database. A file with a
+# mistake is reported and changes nothing. \`errand config check\` checks it; \`errand config show --origin\` shows every
+# setting in effect, and where it comes from.
 #
 # Each key also has an environment variable, which overrides this file: ERRAND_ and the key in capitals, with \`_\` for
 # \`.\`, such as ERRAND_MODEL_IDLE_TIMEOUT_SECONDS. The exceptions are MAX_UPLOAD_SIZE_MB and

@@ -9,8 +9,8 @@ Every setting of \`errand.yaml\` in the config directory. \`npm run settings\` w
 Flags override environment variables, variables override the file, and the file overrides the defaults. A setting's variable
 is \`ERRAND_\` and its name in capitals with \`_\` for \`.\`: \`model.max_steps\` is \`ERRAND_MODEL_MAX_STEPS\`. The exceptions are
 \`MAX_UPLOAD_SIZE_MB\` and \`OPENAPI_LOGIN_TOKEN_TTL_SECONDS\`. A list in a variable is written as JSON. Changes to the file
-apply as soon as you save it, except to \`listen\`. \`errand config show --origin\` shows every setting in effect, and where
-it comes from.
+apply as soon as you save it, except to \`listen\` and the database. \`errand config show --origin\` shows every setting in
+effect, and where it comes from.
 `;
 
 /** The page's text. */

@@ -4,6 +4,7 @@ import type { Problem } from '../catalog/reading/problem.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
+import { withoutPassword } from '../store/engine/postgres/address.ts';
 import { haveSameHost, parseListen } from './listen-address.ts';
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
 import { type Environment, type Flags, variable } from './environment.ts';
@@ -100,8 +101,10 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
 }
 
 /** Settings that are right alone and wrong together. */
-function contradictionsIn({ sso, publicUrl, shareOrigin, tls, listen }: Settings) {
+function contradictionsIn({ database, databaseFile, sso, publicUrl, shareOrigin, tls, listen }: Settings) {
   const found: { readonly at: string; readonly mustBe: string }[] = [];
+  if (database !== '' && databaseFile !== '')
+    found.push({ at: 'database_file', mustBe: 'must be empty where database is set' });
   if ((sso.provider === '') !== (sso.userinfoUrl === ''))
     found.push({ at: 'sso', mustBe: 'must have both provider and userinfo_url, or neither' });
   if ((tls.certFile === '') !== (tls.keyFile === ''))
@@ -153,7 +156,7 @@ export function describeSettings(config: Config): readonly SettingRow[] {
     const file = origin === 'file' ? path.join(config.locations.configDir, SETTINGS_FILE) : null;
     return {
       name,
-      value: withoutParameters(keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value),
+      value: withoutSecrets(keys.reduce<Value | Branch>((at, key) => (at as Branch)[key]!, tree) as Value),
       origin,
       source: override?.label ?? file,
       environment: environmentName(name),
@@ -162,8 +165,8 @@ export function describeSettings(config: Config): readonly SettingRow[] {
   });
 }
 
-/** The query of an address may contain a key. */
-function withoutParameters(value: Value): Value {
-  const isAddress = typeof value === 'string' && /^https?:.*\?/.test(value);
-  return isAddress ? value.replaceAll(/([?&][^=&]*=)[^&]+/g, '$1[removed]') : value;
+/** The query of an address may contain a key, and that of a database a password. */
+function withoutSecrets(value: Value): Value {
+  if (typeof value !== 'string') return value;
+  return /^https?:.*\?/.test(value) ? value.replaceAll(/([?&][^=&]*=)[^&]+/g, '$1[removed]') : withoutPassword(value);
 }

@@ -11,6 +11,7 @@ import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
 import { type Config, describeSettings, loadSettings, type SettingRow, SETTINGS_FILE } from './config.ts';
+import { withoutPassword } from '../store/engine/postgres/address.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
 import {
@@ -34,7 +35,7 @@ export type ConfigEvent =
   | { readonly kind: 'left-out'; readonly problems: readonly Problem[] }
   | {
       readonly kind: 'restart-needed';
-      readonly setting: 'listen' | 'tls' | 'metrics.listen';
+      readonly setting: 'listen' | 'database' | 'database_file' | 'tls' | 'metrics.listen';
       readonly wanted: string;
       readonly inEffect: string;
     };
@@ -51,7 +52,7 @@ export interface LiveConfigParts extends Configuration {
 }
 
 export interface LiveConfig {
-  /** The settings in effect. `listen`, and whether there is TLS, stay as they were at the start. */
+  /** The settings in effect. `listen`, the database, and whether there is TLS, stay as they were at the start. */
   settings(): Settings;
   /** How connections leave: by these settings, and by what the files that they name contain. */
   ways(): Ways;
@@ -128,15 +129,21 @@ interface Settled {
 const protocolOf = (settings: Pick<Settings, 'tls'>) => (usesTls(settings) ? 'https' : 'http');
 
 /**
- * Reads errand.yaml, but keeps the listening addresses, which are already bound, and whether the server speaks TLS. What differs
- * is reported once.
+ * Reads errand.yaml, but keeps the database, which is open, the listening addresses, which are already bound, and whether the server
+ * speaks TLS. What differs is reported once.
  */
 function makeSettingsReader(
   { config, report }: LiveConfigParts,
   inEffect: () => Pick<Settings, 'listen' | 'tls'>,
 ): () => Read<Settled> {
-  const { metrics } = config.settings;
-  const asked = { listen: config.settings.listen, tls: protocolOf(config.settings), 'metrics.listen': metrics.listen };
+  const { metrics, database, databaseFile, databaseConnections } = config.settings;
+  const asked = {
+    listen: config.settings.listen,
+    database: withoutPassword(database),
+    database_file: databaseFile,
+    tls: protocolOf(config.settings),
+    'metrics.listen': metrics.listen,
+  };
   const reported = { ...asked };
   const compare = (setting: keyof typeof asked, wanted: string, current: string) => {
     const isNews = wanted !== reported[setting] && wanted !== asked[setting];
@@ -149,13 +156,16 @@ function makeSettingsReader(
     const { settings, origins } = loaded;
     const { listen, tls: current } = inEffect();
     compare('listen', settings.listen, listen);
+    compare('database', withoutPassword(settings.database), asked.database);
+    compare('database_file', settings.databaseFile, databaseFile);
     compare('tls', protocolOf(settings), asked.tls);
     compare('metrics.listen', settings.metrics.listen, metrics.listen);
     const { caFile } = settings.tls;
     const tls = protocolOf(settings) === asked.tls ? settings.tls : { ...current, caFile };
     const isDerived = origins.get('public_url') === 'default';
     const publicUrl = isDerived ? publicUrlFor({ listen, isSecure: usesTls({ tls }) }) : settings.publicUrl;
-    return { ok: true, value: { settings: { ...settings, listen, tls, publicUrl, metrics }, origins } };
+    const opened = { database, databaseFile, databaseConnections };
+    return { ok: true, value: { settings: { ...settings, ...opened, listen, tls, publicUrl, metrics }, origins } };
   };
 }
 

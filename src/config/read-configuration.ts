@@ -13,6 +13,7 @@ import type { Environment, Flags } from './environment.ts';
 import { checkCertificate } from './live-certificate.ts';
 import { misplaced, resolveLocations } from './locations.ts';
 import { readWays } from './read-ways.ts';
+import { checkDatabaseFile } from './store-location.ts';
 
 /** What reading a file, or several, has given. */
 export type Read<T> =
@@ -55,13 +56,17 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
 }
 
-/** The problems of what the settings name: the certificate, trusted issuers, proxies. */
+/** The problems of what the settings name: the database, the certificate, trusted issuers, proxies. */
 function checkNamedFiles(
   settings: Settings,
   variables: Config['variables'],
   locations: SecretLocations,
 ): readonly Problem[] {
-  return [...checkCertificate(settings, locations), ...readWays(settings, variables, locations).problems];
+  return [
+    ...checkDatabaseFile(settings, locations),
+    ...checkCertificate(settings, locations),
+    ...readWays(settings, variables, locations).problems,
+  ];
 }
 
 /** The problem of a config directory that does not exist: a check that reads nothing must not pass. */

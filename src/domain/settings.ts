@@ -2,8 +2,13 @@
 import type { EgressRule } from './egress.ts';
 
 export interface Settings {
-  /** `HOST:PORT` or `unix:/path`. Read once at start; every other setting may change while the daemon runs. */
+  /** `HOST:PORT` or `unix:/path`. Read once at start, as the database is; every other setting may change while the daemon runs. */
   readonly listen: string;
+  /** Address of a PostgreSQL database, or a reference to a file with it; both empty for a SQLite file in the data directory. */
+  readonly database: string;
+  readonly databaseFile: string;
+  /** How many connections to PostgreSQL the daemon opens at most. */
+  readonly databaseConnections: number;
   /**
    * The certificate of the daemon, and its key; both empty for plain HTTP. `caFile`: issuers that the daemon trusts in addition where it
    * calls others; empty for none. Paths, or `credential:NAME`.

@@ -6,14 +6,14 @@ import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Seal } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
-import type { FileSpace } from '../store/retention/space.ts';
+import type { EngineFigures } from '../store/engine/database.ts';
 import { type KindReport, makeBounds } from './bounds.ts';
 import { type KindParts, makeKinds } from './kinds.ts';
 import type { OrphanReport, Orphans } from './orphans.ts';
 import { type Due, type PassReport, removeDue } from './pass.ts';
 
 export interface RetentionParts {
-  readonly store: Pick<Store, 'retention'>;
+  readonly store: Pick<Store, 'retention' | 'figures'>;
   readonly seal: Seal;
   readonly emptyIdle: KindParts['emptyIdle'];
   readonly upgradeCopies: KindParts['upgradeCopies'];
@@ -47,7 +47,7 @@ export interface RetentionProgress {
 
 export interface RetentionReport extends RetentionProgress {
   readonly kinds: readonly KindReport[];
-  readonly database: FileSpace;
+  readonly database: Pick<EngineFigures, 'bytes' | 'freeBytes' | 'shrinks'>;
 }
 
 const LOOK_MS = 3_600_000;
@@ -111,7 +111,7 @@ export function makeRetention({
     },
     progress,
     reportOrphans: orphans.report,
-    report: async () => ({ ...(await progress()), kinds: await bounds.report(), database: await retention.getSpace() }),
+    report: async () => ({ ...(await progress()), kinds: await bounds.report(), database: await store.figures() }),
   };
 }
 

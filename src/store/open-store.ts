@@ -67,6 +67,6 @@ function makeStore(database: Database, renderBody: RenderBody) {
   };
 }
 
-function stateOf({ answered, durable, fault, burden, onCommitted, watchCommits, close }: Database) {
-  return { answered, durable, fault, burden, onCommitted, watchCommits, close };
+function stateOf({ answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
+  return { answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
 }

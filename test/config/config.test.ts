@@ -29,6 +29,9 @@ test('without any source, every setting has its default, and that is its origin'
   const { settings, origins, workers } = load('');
   expect(settings).toEqual({
     listen: '127.0.0.1:8484',
+    database: '',
+    databaseFile: '',
+    databaseConnections: 12,
     publicUrl: 'http://127.0.0.1:8484',
     tls: { certFile: '', keyFile: '', caFile: '' },
     metrics: { listen: '' },
@@ -130,6 +133,7 @@ test('every setting can be given by the environment and by the file, to the same
 }, () => {
   const others: Readonly<Record<string, string>> = {
     listen: '[::1]:9',
+    database: 'postgres://u@db.example/errand',
     public_url: 'https://errand.example',
     trusted_proxies: '["10.0.0.0/8", "::1"]',
     share_origin: 'https://shares.example',
@@ -408,6 +412,12 @@ test('an address is shown without the values of its parameters', () => {
   const row = describeSettings(config).find(({ name }) => name === 'sso.userinfo_url');
   expect(row?.value).toBe('https://sso.example/me?app=[removed]&client_secret=[removed]');
   expect(config.settings.sso.userinfoUrl).toContain('open-sesame');
+});
+
+test('the address of a database is shown without its password', () => {
+  const config = load('database: "postgres://errand:open-sesame@db.example.com/errand"');
+  const row = describeSettings(config).find(({ name }) => name === 'database');
+  expect(row?.value).toBe('postgres://errand:[removed]@db.example.com/errand');
 });
 
 test('a setting is shown with its value, its origin and its source', { tags: ['J2-precedence'] }, () => {

@@ -212,6 +212,20 @@ test('a different address of the metrics waits for a restart, too', () => {
   ]);
 });
 
+test('a different database waits for a restart, too, and is reported without its password', () => {
+  const { live, events, write } = open(
+    temporaryDirectory({ 'errand.yaml': 'database: "postgres://u:p1@db/errand"\n' }),
+  );
+  write('errand.yaml', 'database: "postgres://u:p2@other/errand"\ndatabase_connections: 20\n');
+  live.reload();
+  live.reload();
+  expect(live.settings()).toMatchObject({ database: 'postgres://u:p1@db/errand', databaseConnections: 12 });
+  const [wanted, inEffect] = ['postgres://u:[removed]@other/errand', 'postgres://u:[removed]@db/errand'];
+  expect(events.filter((event) => event.kind === 'restart-needed')).toEqual([
+    { kind: 'restart-needed', setting: 'database', wanted, inEffect },
+  ]);
+});
+
 test('the address that port 0 resulted in is in effect, and does not require a restart', () => {
   const { live, events } = open(temporaryDirectory({ 'errand.yaml': 'listen: 127.0.0.1:0\n' }));
   live.bound('127.0.0.1:4711');

@@ -183,11 +183,12 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
   runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop confirmStops waitForUser expireQueued findNewestQueued',
   retention:
-    'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions getSpace giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
+    'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',
   durable: '',
   fault: '',
   burden: '',
+  figures: '',
   onBudgetWarning: '',
   onCommitted: '',
   onPlanned: '',

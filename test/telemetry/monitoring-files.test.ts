@@ -92,6 +92,7 @@ test('every metric of the table has help in sentences, and labels from closed se
   expect([...labels].sort()).toEqual(
     [
       'endpoint',
+      'engine',
       'kind',
       'method',
       'mode',

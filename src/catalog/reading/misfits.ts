@@ -40,7 +40,7 @@ function* misfitsOf(schema: Schema, value: unknown, path: Path): Generator<Misfi
   const isOfType = [schema.type].flat().some((type) => IS_TYPE[type](value));
   if (!isOfType) yield { path, place: 'value', message: schema.mustBe + otherType(schema, value) };
   else {
-    if (!fits(schema, value)) yield { path, place: 'value', message: schema.mustBe };
+    if (!fits(schema, value)) yield { path, place: 'value', message: schema.whyNot?.(value as never) ?? schema.mustBe };
     if (Array.isArray(value)) yield* misfitsOfItems(schema, value, path);
     else if (isMap(value)) yield* misfitsOfKeys(schema, value, path);
   }

@@ -2,7 +2,10 @@
 
 export type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
-/** A node in the words of JSON Schema. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of text or of a map. */
+/**
+ * A node in the words of JSON Schema. `mustBe` is what a problem says about a value that does not match; `passes` is a further check of
+ * text or of a map, and `whyNot` may say more of what that refuses, without repeating it.
+ */
 export interface Schema {
   readonly mustBe: string;
   readonly type: TypeName | readonly TypeName[];
@@ -19,6 +22,7 @@ export interface Schema {
   readonly propertyNames?: Naming;
   readonly maxProperties?: number;
   passes?(value: never): boolean;
+  whyNot?(value: never): string;
 }
 
 /** A whole number within bounds, both included. */

@@ -2,6 +2,7 @@
 import { list, text } from '../../catalog/reading/schema.ts';
 import { isAddressRange } from '../../outbound/address-range.ts';
 import { isPublicUrl, isShareOrigin, isUserinfoUrl, parseListen, publicUrlFor } from '../listen-address.ts';
+import { DATABASE_OPTIONS } from './database.ts';
 import { count, megabytes, milliseconds, type Options, seconds } from '../option.ts';
 
 const isShort = (value: string) => value.length <= 200;
@@ -72,6 +73,7 @@ export const REQUEST_OPTIONS = {
     about: 'Seconds that a login token is valid; at most one day.',
     environment: 'OPENAPI_LOGIN_TOKEN_TTL_SECONDS',
   },
+  ...DATABASE_OPTIONS,
   'limits.max_text_mb': {
     schema: megabytes(1, 64),
     fallback: 4,

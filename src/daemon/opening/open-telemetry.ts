@@ -17,7 +17,6 @@ import { makeExporter } from '../../telemetry/traces/exporter.ts';
 import { readHeadersFile } from '../../telemetry/traces/headers-file.ts';
 import { makeTraces, type Traces } from '../../telemetry/traces/traces.ts';
 import type { Closer } from '../closers.ts';
-import { databaseOf } from '../foundations.ts';
 
 export interface TelemetryParts {
   readonly config: Config;
@@ -61,8 +60,7 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
     open: async ({ config, pool, readiness, backups }) => {
       const { dataDir } = config.locations;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
-      const databaseFile = databaseOf(config);
-      const scrape = metrics.begin({ dataDir, databaseFile, workers, readiness, backups: backups.health });
+      const scrape = metrics.begin({ dataDir, workers, readiness, backups: backups.health });
       const listener = await listenFor(makeMetricsServer({ scrape, clock, log }), target);
       closers.push(listener.close);
       return listener.address;

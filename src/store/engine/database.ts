@@ -28,10 +28,12 @@ export const FREES: WriteOptions = { frees: true };
 /** Of a verb that doesn't wait until its rows are durable. */
 export const COMMITTED: WriteOptions = { waitsFor: 'committed' };
 
-/** Learns how long each commit took, and of commits that the storage refused. */
+/** Learns how long each commit took, and of those that the storage refused, or that took more than one try. */
 export interface CommitWatch {
   committed(tookMs: number): void;
   refused(): void;
+  /** A transaction is carried out once more: another one was in its way, or the connection was lost. */
+  repeated(): void;
 }
 
 /** What a store reports to its opener. Messages may name files, and are for the log. */
@@ -52,6 +54,51 @@ export const NO_ALARMS: StoreAlarms = {
   burdened: () => undefined,
   lost: () => undefined,
 };
+
+/** The connections to a server. */
+export interface PoolFigures {
+  /** How many there may be, and how many there are. */
+  readonly most: number;
+  readonly open: number;
+  readonly busy: number;
+  /** Verbs that wait for one. */
+  readonly waiting: number;
+}
+
+/** A standby of the server, and how far it is behind. */
+export interface Replica {
+  readonly name: string;
+  readonly state: string;
+  readonly lagBytes: number;
+}
+
+/** How the engine is doing, for operators and metrics. */
+export interface EngineFigures {
+  readonly engine: 'sqlite' | 'postgres';
+  readonly version: string;
+  readonly bytes: number;
+  /** Of space without rows, as far as it is known. */
+  readonly freeBytes: number;
+  /** Whether that is given back while the daemon runs. */
+  readonly shrinks: boolean;
+  /** Of the write-ahead log that stands beside the database; null without. */
+  readonly logBytes: number | null;
+  /** Null without a server. */
+  readonly pool: PoolFigures | null;
+  /** As far as they can be seen. */
+  readonly replicas: readonly Replica[];
+}
+
+/** How much one commit may give back: so much now, until that is nothing. */
+export interface SpaceBatch {
+  room(): number;
+}
+
+/** How much it was, and whether there may be more. */
+export interface SpaceGiven {
+  readonly rows: number;
+  readonly more: boolean;
+}
 
 /** The interface (design: only `Database` and `BlobStore` may have a second implementation). */
 export interface Database {
@@ -88,6 +135,9 @@ export interface Database {
   fault(): string | null;
   /** What burdens storage that works, in a message without paths; null without. */
   burden(): string | null;
+  figures(): Promise<EngineFigures>;
+  /** Gives space without rows back to the disk, where the engine doesn't by itself. */
+  giveBack(batch: SpaceBatch): Promise<SpaceGiven>;
   /** Called after each commit with its events, in order. */
   onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   /** Has every commit from now on reported to the watch. */

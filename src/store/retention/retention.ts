@@ -9,7 +9,6 @@ import { makeRemoveEvents } from './remove-events.ts';
 import { makeRemoveFirings } from './remove-firings.ts';
 import { makeRemoveVersions } from './remove-versions.ts';
 import { makeRetentionClock } from './retention-clock.ts';
-import { makeSpace } from './space.ts';
 
 /** Makes them. */
 export function makeRetention(database: Database) {
@@ -22,7 +21,7 @@ export function makeRetention(database: Database) {
     ...makeRemoveFirings(database),
     ...makeRemoveVersions(database),
     ...makeEstimates(database),
-    ...makeSpace(database),
+    giveBack: database.giveBack,
     eventsOfRuns: events.ofRuns,
     eventsOfSessions: events.ofSessions,
     detailsOfRuns: makeRemoveDetails(database).ofRuns,

@@ -1,4 +1,4 @@
-// What metrics read of the rows: how runs ended, what was used, what is waiting, and sizes.
+// What metrics read of the rows: how runs ended, what was used, and what is waiting.
 import type { ENDED, RunState, ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -25,7 +25,7 @@ export interface LedgerLine {
   readonly firstTokenMs: number | null;
 }
 
-/** What waits, and what the database holds. Null where there is none. */
+/** What waits, and what the journals hold. Null where there is none. */
 export interface Depths {
   /** When the oldest run that no worker has started yet was accepted. */
   readonly oldestQueuedAt: number | null;
@@ -33,7 +33,6 @@ export interface Depths {
   readonly newestEventId: number;
   readonly oldestEventAt: number | null;
   readonly newestAuditId: number;
-  readonly freeBytes: number;
 }
 
 /** Beyond that, it does not matter how many deliveries wait. */
@@ -81,8 +80,6 @@ export function makeMetricReads({ read }: Database) {
         `SELECT count(*) AS pending FROM
            (SELECT 1 FROM webhook_deliveries WHERE state = 'pending' LIMIT ${COUNTED_DELIVERIES})`,
       ))!;
-      const free = (yield* tx.get<{ freelistCount: number }>('PRAGMA freelist_count'))!;
-      const page = (yield* tx.get<{ pageSize: number }>('PRAGMA page_size'))!;
       return {
         oldestQueuedAt: (yield* tx.get<{ at: number }>(OLDEST_QUEUED))?.at ?? null,
         pendingDeliveries: deliveries.pending,
@@ -91,7 +88,6 @@ export function makeMetricReads({ read }: Database) {
           (yield* tx.get<{ at: number }>('SELECT created_at AS at FROM events ORDER BY id LIMIT 1'))?.at ?? null,
         newestAuditId:
           (yield* tx.get<{ id: number }>('SELECT id FROM audit_entries ORDER BY id DESC LIMIT 1'))?.id ?? 0,
-        freeBytes: free.freelistCount * page.pageSize,
       };
     }),
   };

@@ -1,8 +1,7 @@
 // What is measured at each scrape: everything that has a state now, in parts that fail one by one.
-import { readdirSync, statfsSync, statSync } from 'node:fs';
+import { readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { codeOf } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type BoundedName, OTHER } from './bounded-names.ts';
@@ -17,11 +16,10 @@ interface PartState {
 
 /** Where states are read. */
 export interface GaugeSources {
-  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets'>;
+  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets' | 'figures'>;
   readonly clock: Clock;
   readonly teams: BoundedName;
   readonly dataDir: string;
-  readonly databaseFile: string;
   workers(): { readonly threads: number; readonly slots: number; readonly busy: number };
   readiness(): { readonly ready: boolean; readonly parts: readonly PartState[] };
   /** How scheduled backups are doing; null without a schedule. */
@@ -81,16 +79,21 @@ const PARTS: Readonly<Record<string, Part>> = {
       'errand_journal_newest_event_id',
       'errand_journal_oldest_event_timestamp_seconds',
       'errand_audit_newest_entry_id',
-      'errand_database_free_bytes',
     ],
     measure: setDepths,
   },
-  files: {
-    gauges: ['errand_database_size_bytes', 'errand_database_wal_bytes'],
-    measure: ({ databaseFile }, meters) => {
-      meters.set('errand_database_size_bytes', {}, sizeOf(databaseFile));
-      meters.set('errand_database_wal_bytes', {}, sizeOf(`${databaseFile}-wal`));
-    },
+  engine: {
+    gauges: [
+      'errand_database_info',
+      'errand_database_size_bytes',
+      'errand_database_free_bytes',
+      'errand_database_wal_bytes',
+      'errand_database_connections',
+      'errand_database_connections_max',
+      'errand_database_waiting',
+      'errand_database_replica_lag_bytes',
+    ],
+    measure: setEngine,
   },
   disk: {
     gauges: ['errand_disk_free_bytes', 'errand_disk_size_bytes', 'errand_disk_free_inodes', 'errand_disk_inodes'],
@@ -151,17 +154,21 @@ async function setDepths({ store, clock }: GaugeSources, meters: Meters): Promis
   meters.set('errand_journal_newest_event_id', {}, depths.newestEventId);
   if (oldestEventAt !== null) meters.set('errand_journal_oldest_event_timestamp_seconds', {}, oldestEventAt / 1_000);
   meters.set('errand_audit_newest_entry_id', {}, depths.newestAuditId);
-  meters.set('errand_database_free_bytes', {}, depths.freeBytes);
 }
 
-function sizeOf(file: string): number {
-  try {
-    return statSync(file).size;
-  } catch (error) {
-    // Between two of its lives, the log is no file.
-    if (codeOf(error) === 'ENOENT') return 0;
-    throw error;
-  }
+async function setEngine({ store }: GaugeSources, meters: Meters): Promise<void> {
+  const { engine, version, bytes, freeBytes, logBytes, pool, replicas } = await store.figures();
+  meters.set('errand_database_info', { engine, version }, 1);
+  meters.set('errand_database_size_bytes', {}, bytes);
+  meters.set('errand_database_free_bytes', {}, freeBytes);
+  if (logBytes !== null) meters.set('errand_database_wal_bytes', {}, logBytes);
+  const lags = replicas.map(({ lagBytes }) => lagBytes);
+  if (lags.length > 0) meters.set('errand_database_replica_lag_bytes', {}, Math.max(...lags));
+  if (pool === null) return;
+  meters.set('errand_database_connections', { state: 'busy' }, pool.busy);
+  meters.set('errand_database_connections', { state: 'idle' }, pool.open - pool.busy);
+  meters.set('errand_database_connections_max', {}, pool.most);
+  meters.set('errand_database_waiting', {}, pool.waiting);
 }
 
 /** Each sample wakes the process: at 20 ms that took most of what metrics cost. What holds the loop for longer is always seen. */

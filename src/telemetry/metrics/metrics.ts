@@ -15,7 +15,7 @@ import { makeUsageCounts } from './count-usage.ts';
 import { type Meters, openMeters } from './meters.ts';
 
 export interface MetricsParts {
-  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets' | 'watchCommits'>;
+  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets' | 'figures' | 'watchCommits'>;
   readonly bus: Pick<Bus, 'subscribeAll'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,6 +67,7 @@ export async function openMetrics({ store, bus, clock, log }: MetricsParts): Pro
   store.watchCommits({
     committed: (tookMs) => meters.observe('errand_commit_duration_seconds', {}, tookMs / 1_000),
     refused: () => meters.add('errand_commit_failures_total', {}, 1),
+    repeated: () => meters.add('errand_commit_repeats_total', {}, 1),
   });
   beginAtZero(meters);
 

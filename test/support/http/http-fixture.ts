@@ -30,6 +30,9 @@ export const AT = Date.parse('2026-03-01T12:00:00.000Z');
 
 export const SETTINGS: Settings = {
   listen: '127.0.0.1:0',
+  database: '',
+  databaseFile: '',
+  databaseConnections: 12,
   publicUrl: 'http://127.0.0.1:8484',
   tls: { certFile: '', keyFile: '', caFile: '' },
   shareOrigin: '',

@@ -649,7 +649,6 @@ async function callRetention({ store, clock }: StoreFixture): Promise<void> {
   await retention.lookAtClock();
   await retention.heldUntil();
   await retention.trustClock();
-  await retention.getSpace();
   await retention.giveBack({ room: () => 0 });
   clock.advance(9 * 86_400_000);
   const batch = () => ({ room: () => 9 });

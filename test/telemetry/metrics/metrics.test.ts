@@ -23,13 +23,13 @@ function valuesOf(scrape: string): ReadonlyMap<string, number> {
 }
 
 async function openMeasured(fixture: StoreFixture, over: Partial<GaugeSources> = {}) {
-  const { store, clock, file } = fixture;
+  const { store, clock } = fixture;
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
   onTestFinished(metrics.stop);
   const workers = () => ({ threads: 1, slots: 2, busy: 0 });
-  const sources = { dataDir: '/', databaseFile: file, workers, readiness: () => READY, backups: () => null };
+  const sources = { dataDir: '/', workers, readiness: () => READY, backups: () => null };
   const scrape = metrics.begin(Object.assign(sources, over));
   const hooks: MetricHooks = metrics.hooks;
   return { hooks, scrape: async () => valuesOf(await scrape()) };
@@ -147,6 +147,31 @@ test('commits are timed, and the sizes of the database are shown', async () => {
   expect(values.get('errand_database_wal_bytes')).toBeGreaterThan(100_000);
   expect(values.get('errand_disk_free_bytes')).toBeGreaterThan(0);
   expect(values.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+});
+
+test('the pool and the standbys of PostgreSQL are shown', async () => {
+  const fixture = await storeFixture();
+  const pool = { most: 12, open: 5, busy: 3, waiting: 2 };
+  const replicas = [4_096, 0].map((lagBytes) => ({ name: 'standby', state: 'streaming', lagBytes }));
+  const figures = {
+    engine: 'postgres',
+    version: '15.18',
+    bytes: 9,
+    freeBytes: 0,
+    shrinks: true,
+    logBytes: null,
+  } as const;
+  const store = { ...fixture.store, figures: async () => ({ ...figures, pool, replicas }) };
+  const { scrape } = await openMeasured({ ...fixture, store });
+  const values = await scrape();
+  expect(values.get('errand_database_info{engine="postgres",version="15.18"}')).toBe(1);
+  expect(values.get('errand_database_size_bytes')).toBe(9);
+  expect(values.has('errand_database_wal_bytes')).toBe(false);
+  expect(values.get('errand_database_connections{state="busy"}')).toBe(3);
+  expect(values.get('errand_database_connections{state="idle"}')).toBe(2);
+  expect(values.get('errand_database_connections_max')).toBe(12);
+  expect(values.get('errand_database_waiting')).toBe(2);
+  expect(values.get('errand_database_replica_lag_bytes')).toBe(4_096);
 });
 
 test('a part that fails is left out of the scrape and counted, and its last values are gone; the others are there', async () => {

@@ -16,8 +16,9 @@ export interface PostgresAddress {
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** A function, so that whatever writes an address down leaves it out. */
+  /** Functions, so that whatever writes an address down leaves them out: the password, and the whole as it was written. */
   readonly password: () => string | undefined;
+  readonly text: () => string;
   readonly sslMode: SslMode;
   /** Files in PEM; `sslRootCert` can be `system`. */
   readonly sslRootCert: string | null;
@@ -58,14 +59,15 @@ const PARAMETERS = [
 type Parameter = (typeof PARAMETERS)[number];
 
 /** Reads an address as libpq does: what its query says counts more than what stands before. */
-export function readPostgresAddress(text: string): AddressRead {
+export function readPostgresAddress(written: string): AddressRead {
   const problems: string[] = [];
-  const parts = FORM.exec(text.trim());
+  const text = written.trim();
+  const parts = FORM.exec(text);
   if (parts === null) return { ok: false, problems: [`${MUST_BE}. ${ENCODED}`] };
   const [, user = '', password = '', host = '', port = '', dbname = '', query = ''] = parts;
   const given = new Map<Parameter, string>();
-  const give = (name: Parameter, written: string) => {
-    const value = decoded(written);
+  const give = (name: Parameter, encoded: string) => {
+    const value = decoded(encoded);
     if (value === null || value.includes('\0')) problems.push(`has a ${name} that can't be read. ${ENCODED}`);
     else if (value !== '') given.set(name, value);
   };
@@ -77,11 +79,11 @@ export function readPostgresAddress(text: string): AddressRead {
     if (known === undefined) problems.push(`has a parameter that is none of ${PARAMETERS.join(', ')}`);
     else give(known, value.join('='));
   }
-  const address = addressOf(given, problems);
+  const address = { ...addressOf(given, problems), text: () => text };
   return problems.length > 0 ? { ok: false, problems } : { ok: true, address };
 }
 
-function addressOf(given: ReadonlyMap<Parameter, string>, problems: string[]): PostgresAddress {
+function addressOf(given: ReadonlyMap<Parameter, string>, problems: string[]): Omit<PostgresAddress, 'text'> {
   const wrong = (words: string) => void problems.push(words);
   const wholeNumber = (name: Parameter, fallback: number, maximum: number) => {
     const text = given.get(name) ?? String(fallback);
@@ -147,6 +149,12 @@ export function placeOf(address: Pick<PostgresAddress, 'host' | 'port'>): string
 /** The database for people, without user and password: for logs, errors and status. */
 export function nameOf(address: Pick<PostgresAddress, 'host' | 'port' | 'database'>): string {
   return `the PostgreSQL database ${address.database} at ${placeOf(address)}`;
+}
+
+/** An address for people, without its password; anything else unchanged. */
+export function withoutPassword(text: string): string {
+  if (!/^\s*postgres(ql)?:/i.test(text)) return text;
+  return text.replace(/(:\/\/[^:/?#]*:).*@/s, '$1[removed]@').replaceAll(/([?&]password=)[^&]*/gi, '$1[removed]');
 }
 
 /** What the client needs; reads the files of TLS as they are now. Throws where one can't be read. */

@@ -4,7 +4,7 @@ import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms, type Verb } from '../database.ts';
-import { READER, type Step, type Transaction } from '../statement.ts';
+import { READER, type Reader, type Step, type Transaction } from '../statement.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { type GroupCommit, makeGroupCommit } from './commits/group-commit.ts';
 import { type LogSync, openLogSync } from './commits/log-sync.ts';
@@ -14,6 +14,7 @@ import { readersOf, wordsOfReaders } from './file/log-readers.ts';
 import { NO_RESERVE, type Reserve } from './file/reserve.ts';
 import { type Health, makeHealth } from './health.ts';
 import { makeStreamSeqs } from './journal.ts';
+import { figuresOf, giveBackIn } from './space.ts';
 import { isLocked, refusalOf } from './storage-fault.ts';
 
 /** With `NORMAL`, SQLite writes each commit to the log, and syncs the log itself only around checkpoints. */
@@ -93,6 +94,8 @@ export function openDatabase(
       const bytes = checkpoints.heldBytes();
       return bytes === null ? null : burdenOf(file, bytes);
     },
+    figures: read((tx: Reader) => figuresOf(tx, file), 'committed'),
+    giveBack: (batch) => commits.write((tx) => giveBackIn(tx, batch), true, 'durable'),
     onCommitted: (listener) => void listeners.push(listener),
     watchCommits: commits.watch,
     close: () => (closed ??= close()),

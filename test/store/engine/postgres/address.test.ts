@@ -9,6 +9,7 @@ import {
   nameOf,
   type PostgresAddress,
   readPostgresAddress,
+  withoutPassword,
 } from '../../../../src/store/engine/postgres/address.ts';
 
 function read(text: string): PostgresAddress {
@@ -118,5 +119,16 @@ test('no problem and no print of an address contains the password', () => {
     expect(problemsOf(text)).not.toContain(secret);
   const address = read(`postgres://u:${secret}@h/d`);
   expect(address.password()).toBe(secret);
+  expect(read(address.text())).toMatchObject({ user: 'u', host: 'h', database: 'd' });
   expect(inspect(address) + JSON.stringify(address) + nameOf(address)).not.toContain(secret);
+});
+
+test.for([
+  ['postgres://u:s3cr3t@h/d?sslmode=require', 'postgres://u:[removed]@h/d?sslmode=require'],
+  ['postgresql://u:s3@cr3t/@h:1/d', 'postgresql://u:[removed]@h:1/d'],
+  ['postgres://u@h/d?password=s3cr3t&port=1', 'postgres://u@h/d?password=[removed]&port=1'],
+  ['postgres://u@h:5432/d', 'postgres://u@h:5432/d'],
+  ['https://u:p@h/', 'https://u:p@h/'],
+] as const)('%s is shown as %s', ([text, shown]) => {
+  expect(withoutPassword(text)).toBe(shown);
 });

@@ -56,7 +56,11 @@ function slowFixture() {
   const database = openDatabase(join(temporaryDirectory(), 'errand.db'), clock);
   onTestFinished(() => database.close());
   const seen: string[] = [];
-  database.watchCommits({ committed: () => void seen.push('commit'), refused: () => void seen.push('refused') });
+  database.watchCommits({
+    committed: () => void seen.push('commit'),
+    refused: () => void seen.push('refused'),
+    repeated: () => undefined,
+  });
   const work = database.write(function* (tx: Transaction, name: string, ms: number, fails = false) {
     yield* tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
     now += ms;

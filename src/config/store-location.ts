@@ -1,0 +1,50 @@
+// Where the store is, from the settings and the file that they name.
+import path from 'node:path';
+import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
+import { isOutOfReach, readSecret, type SecretForm, type SecretLocations } from '../catalog/reading/secret-file.ts';
+import { ErrandError } from '../domain/errors.ts';
+import type { Settings } from '../domain/settings.ts';
+import { type AddressRead, readPostgresAddress } from '../store/engine/postgres/address.ts';
+import type { StoreLocation } from '../store/location.ts';
+import type { Config } from './config.ts';
+
+/** The database file of a data directory. */
+export const DATABASE_FILE = 'errand.db';
+
+type DatabaseSettings = Pick<Settings, 'database' | 'databaseFile'>;
+
+const ONE_LINE: SecretForm = {
+  passes: (secret) => !/[\r\n]/.test(secret),
+  mustHold: 'must contain one line: the address of the database',
+};
+
+/** The problem of the file that the settings name. */
+export function checkDatabaseFile({ databaseFile }: DatabaseSettings, locations: SecretLocations): readonly Problem[] {
+  if (databaseFile === '') return [];
+  if (isOutOfReach(databaseFile, locations)) {
+    locations.unresolved?.add(databaseFile);
+    return [];
+  }
+  const read = readAddressFile(databaseFile, locations);
+  return read.ok ? [] : read.problems.map((words) => problemOutside(`database_file ${words}`));
+}
+
+function readAddressFile(reference: string, locations: SecretLocations): AddressRead {
+  const read = readSecret(reference, locations, ONE_LINE);
+  if (!read.ok) return { ok: false, problems: [read.why] };
+  const address = readPostgresAddress(read.secret);
+  return address.ok ? address : { ok: false, problems: address.problems.map((words) => `${reference} ${words}`) };
+}
+
+/** The location. Throws `conflict` where the file with its address can't be read, such as a credential outside the service. */
+export function storeLocationOf({ settings, locations }: Pick<Config, 'settings' | 'locations'>): StoreLocation {
+  const { database, databaseFile, databaseConnections: connections } = settings;
+  if (database === '' && databaseFile === '')
+    return { kind: 'sqlite', file: path.join(locations.dataDir, DATABASE_FILE) };
+  const read = databaseFile === '' ? readPostgresAddress(database) : readAddressFile(databaseFile, locations);
+  if (read.ok) return { kind: 'postgres', address: read.address, connections };
+  throw new ErrandError(
+    'conflict',
+    `${databaseFile === '' ? 'database' : 'database_file'} ${read.problems.join('; ')}.`,
+  );
+}

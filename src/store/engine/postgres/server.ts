@@ -1,0 +1,29 @@
+// What a server and its database must be, before anything is written there.
+import { ErrandError } from '../../../domain/errors.ts';
+import type { Value } from '../statement.ts';
+import type { PostgresAddress } from './address.ts';
+import { createDatabase, psql, quoted, titleOf } from './opening-faults.ts';
+
+/** PostgreSQL 15, as `server_version_num` counts. */
+const OLDEST = 150_000;
+
+/** One row, whose values `requireServer` takes. */
+export const SERVER_FACTS = `SELECT current_setting('server_version_num'), current_setting('server_version'),
+  current_setting('server_encoding'), pg_is_in_recovery()::text, coalesce(current_schema(), ''),
+  coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::text`;
+
+/** Throws `conflict` for a server that Errand can't use, with what to run. */
+export function requireServer(facts: readonly Value[], address: PostgresAddress): void {
+  const [version, shown, encoding, isStandby, schema, mayCreate] = facts.map(String);
+  const { database, user } = address;
+  const anew = `DROP DATABASE ${quoted(database)}; ${createDatabase(address)}`;
+  const grant = `GRANT USAGE, CREATE ON SCHEMA ${quoted(schema || 'public')} TO ${quoted(user)};`;
+  const found: readonly (readonly [isWrong: boolean, words: string])[] = [
+    [Number(version) < OLDEST, `is of PostgreSQL ${shown}, and Errand needs 15 or newer. Upgrade the server.`],
+    [encoding !== 'UTF8', `has the encoding ${encoding}, and Errand needs UTF8. Make it anew, ${psql(anew)}`],
+    [isStandby === 'true', 'is a standby, where nothing can be written. Name the primary server.'],
+    [mayCreate !== 'true', `gives ${user} no schema to make tables in. Run, ${psql(grant, database)}`],
+  ];
+  const wrong = found.find(([isWrong]) => isWrong);
+  if (wrong !== undefined) throw new ErrandError('conflict', `${titleOf(address)} ${wrong[1]}`);
+}
