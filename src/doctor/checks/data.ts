@@ -6,6 +6,7 @@ import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabili
 import { orphanPath } from '../../files/orphans.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
+import type { Inspection } from '../../store/inspection/inspect.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
@@ -34,9 +35,15 @@ const database: Check = {
       );
     if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
     if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, restore);
-    return ok(`${words}, without damage`);
+    return ok(`${words}, ${healthOf(seen.database)}`);
   },
 };
+
+/** A server examines its pages by itself, if it can. */
+function healthOf({ server }: Inspection): string {
+  if (server === null) return 'without damage';
+  return server.hasChecksums ? 'no page failed its checksum' : 'its pages have no checksums';
+}
 
 /**
  * The newest backup in place of the data, which is put aside; the master key, which is in no backup by default, is kept. What

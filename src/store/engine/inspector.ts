@@ -15,6 +15,8 @@ export interface ServerReport {
   readonly maxConnections: number;
   readonly usedConnections: number;
   readonly autovacuum: boolean;
+  /** Whether pages have checksums, so that damage is noticed. */
+  readonly hasChecksums: boolean;
   /** The client whose transaction is the oldest: until it ends, rows that were removed take space. Null when none is older than a second. */
   readonly oldestTransaction: { readonly pid: number; readonly who: string; readonly seconds: number } | null;
   /** Tables with most removed rows that still take space. */

@@ -4,5 +4,5 @@ import { openStore as open, type Store, type StoreOptions } from '../../../src/s
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 
 export function openStore(file: string, clock: Clock, options: Partial<StoreOptions> = {}): Store {
-  return open(file, clock, { renderBody, ...options });
+  return open({ kind: 'sqlite', file }, clock, { renderBody, ...options });
 }

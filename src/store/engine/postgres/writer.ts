@@ -17,7 +17,8 @@ export interface Writer {
 }
 
 interface Parts {
-  readonly config: ClientConfig;
+  /** Reads the files of TLS as they are then. */
+  config(): ClientConfig;
   readonly clock: Clock;
   readonly health: Health;
   /** Examines a database that was reached for the first time. */
@@ -35,7 +36,7 @@ export function makeWriter({ config, clock, health, opened }: Parts): Writer {
   let lastId: number | null = null;
 
   async function open(): Promise<Connection> {
-    const connection = await connect(config, health.failed);
+    const connection = await connect(config(), health.failed);
     try {
       await takeLock(connection, { clock, lastPid });
       lastPid = connection.serverPid;
