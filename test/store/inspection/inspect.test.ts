@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openFileInspector } from '../../../src/store/engine/sqlite/inspector.ts';
 import { inspect } from '../../../src/store/inspection/inspect.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
 const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
@@ -28,20 +29,24 @@ async function damagedFile(): Promise<string> {
   return fixture.file;
 }
 
-test('a large file is searched only on request, table by table, and then the same damage is found', async () => {
-  const file = await damagedFile();
-  expect(await faultsOf(file, AT_ONCE, false)).not.toEqual([]);
-  expect(await faultsOf(file, 1, false)).toBeNull();
-  expect(await faultsOf(file, 1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
-});
+test(
+  'a large file is searched only on request, table by table, and then the same damage is found',
+  onlyOnSqlite('pages of the file'),
+  async () => {
+    const file = await damagedFile();
+    expect(await faultsOf(file, AT_ONCE, false)).not.toEqual([]);
+    expect(await faultsOf(file, 1, false)).toBeNull();
+    expect(await faultsOf(file, 1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
+  },
+);
 
-test('a sound file has no faults, searched at once or table by table', async () => {
+test('a sound file has no faults, searched at once or table by table', onlyOnSqlite('pages of the file'), async () => {
   const fixture = await storeFixture();
   await fixture.accept();
   for (const largeBytes of [AT_ONCE, 1]) expect(await faultsOf(fixture.file, largeBytes, true)).toEqual([]);
 });
 
-test('between two tables, the log can be emptied', async () => {
+test('between two tables, the log can be emptied', onlyOnSqlite('its log'), async () => {
   const fixture = await storeFixture();
   const writer = new Connection(fixture.file, { timeout: 0 });
   onTestFinished(() => void writer.close());

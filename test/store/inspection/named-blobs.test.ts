@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openFileInspector } from '../../../src/store/engine/sqlite/inspector.ts';
 import { makeNamedBlobs } from '../../../src/store/inspection/named-blobs.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const keyOf = (number: number) => number.toString(16).padStart(64, '0');
 
@@ -40,7 +41,7 @@ test('what only deleted sessions name is not named', async () => {
   expect(await rows.after('', 9)).toEqual([]);
 });
 
-test('no portion reads a table from end to end', async () => {
+test('no portion reads a table from end to end', onlyOnSqlite('its plans'), async () => {
   const fixture = await storeFixture();
   const { prepare } = Connection.prototype;
   const texts: string[] = [];
