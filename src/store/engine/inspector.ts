@@ -1,6 +1,6 @@
 // The interface to a database that is looked at from beside, whoever writes it meanwhile, on a connection that only reads.
 import type { EngineFigures } from './database.ts';
-import type { Step } from './statement.ts';
+import type { Reader, Step } from './statement.ts';
 
 export interface FaultRequest {
   /** From this size on, a database is large. */
@@ -32,7 +32,7 @@ export interface Inspector {
   /** What the engine finds wrong; null when it was too large to examine. */
   faults(request: FaultRequest): Promise<readonly string[] | null>;
   /** Carries out a verb that only reads. */
-  read<Result>(step: Step<Result>): Promise<Result>;
+  look<Result>(verb: (tx: Reader) => Step<Result>): Promise<Result>;
   /** Null without a server. */
   server(): Promise<ServerReport | null>;
   close(): Promise<void>;

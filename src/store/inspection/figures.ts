@@ -1,7 +1,6 @@
 // Figures of a store, read from beside: with a daemon, or without one.
 import type { EngineFigures } from '../engine/database.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { READER } from '../engine/statement.ts';
 import type { StoreLocation } from '../location.ts';
 import { openInspector } from './open-inspector.ts';
 
@@ -38,7 +37,7 @@ export async function readFigures(location: StoreLocation): Promise<DatabaseFigu
     const tables: TableCount[] = [];
     for (const name of await store.tables()) {
       const sql = `SELECT count(*) AS total FROM (SELECT 1 FROM ${name} LIMIT ${COUNTED + 1}) AS counted`;
-      const { total } = (await store.read(READER.get<{ total: number }>(sql)))!;
+      const { total } = (await store.look((tx) => tx.get<{ total: number }>(sql)))!;
       tables.push({ name, rows: Math.min(total, COUNTED), more: total > COUNTED });
     }
     const { engine, version, bytes, pageBytes, freeBytes, logBytes } = await store.figures();

@@ -1,7 +1,6 @@
 // Pins in a store that no daemon holds.
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { READER } from '../engine/statement.ts';
 import type { StoreLocation } from '../location.ts';
 import { lostPinsIn } from '../people/pins.ts';
 import { openInspector } from './open-inspector.ts';
@@ -16,7 +15,7 @@ export async function findLostPins(
   const store = await openInspector(location);
   try {
     if ((await store.schemaVersion()) !== SCHEMA_VERSION) return null;
-    return await store.read(lostPinsIn(READER, defined, at, shown));
+    return await store.look((tx) => lostPinsIn(tx, defined, at, shown));
   } finally {
     await store.close();
   }

@@ -6,7 +6,7 @@ import { SCHEMA_VERSION } from '../engine/schema.ts';
 import type { EngineFigures } from '../engine/database.ts';
 import type { FaultRequest, Inspector, ServerReport } from '../engine/inspector.ts';
 import { lastOfRun } from '../engine/journal/places.ts';
-import { READER, type Reader, type Step } from '../engine/statement.ts';
+import type { Reader, Step } from '../engine/statement.ts';
 import { lostPinsIn } from '../people/pins.ts';
 
 /** A run that makes no progress. */
@@ -74,13 +74,13 @@ export async function inspect(store: Inspector, request: InspectionRequest): Pro
   return {
     ...facts,
     faults,
-    newestEventAt: await store.read(newestEventIn(READER)),
-    stuck: await store.read(stuckIn(READER, silentSince)),
-    webhooks: await store.read(READER.all<FailingWebhook>(FAILING)),
-    pins: defined === null ? null : await store.read(lostPinsIn(READER, defined, now, MAX_NAMED)),
+    newestEventAt: await store.look(newestEventIn),
+    stuck: await store.look((tx) => stuckIn(tx, silentSince)),
+    webhooks: await store.look((tx) => tx.all<FailingWebhook>(FAILING)),
+    pins: defined === null ? null : await store.look((tx) => lostPinsIn(tx, defined, now, MAX_NAMED)),
     audit: {
-      fault: auditEnd === null ? null : await store.read(anchorFaultIn(READER, auditEnd, null)),
-      isAnchorDue: await store.read(isAnchorDueIn(READER)),
+      fault: auditEnd === null ? null : await store.look((tx) => anchorFaultIn(tx, auditEnd, null)),
+      isAnchorDue: await store.look(isAnchorDueIn),
     },
   };
 }

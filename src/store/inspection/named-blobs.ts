@@ -1,7 +1,6 @@
 // The blobs that rows name, in portions: each is a short read, after which the write-ahead log can be emptied.
 import type { NamedBlob } from '../copies/database-copy.ts';
 import type { Inspector } from '../engine/inspector.ts';
-import { READER } from '../engine/statement.ts';
 import { HAS_FILES, IS_BLOB_IN_USE, MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 export interface NamedBlobs {
@@ -33,13 +32,13 @@ const PORTION = `SELECT key, max(size) AS size FROM (${named('> ?', 'ORDER BY 1 
 const ONE = `SELECT 1 FROM (${named('= ?', '')}) LIMIT 1`;
 
 /** Reads them on a connection of their own. */
-export function makeNamedBlobs({ read }: Pick<Inspector, 'read'>): NamedBlobs {
+export function makeNamedBlobs({ look }: Pick<Inspector, 'look'>): NamedBlobs {
   const each = <Part>(...parts: readonly Part[]) => Array.from({ length: REFERENCES.length + 1 }, () => parts).flat();
   const isUsed = async (sql: string, ...values: string[]) =>
-    (await read(READER.get<{ used: number }>(sql, ...values)))!.used === 1;
+    (await look((tx) => tx.get<{ used: number }>(sql, ...values)))!.used === 1;
   return {
-    after: (key, limit) => read(READER.all<NamedBlob>(PORTION, ...each<string | number>(key, limit), limit)),
-    isNamed: async (key) => (await read(READER.get(ONE, ...each(key)))) !== undefined,
+    after: (key, limit) => look((tx) => tx.all<NamedBlob>(PORTION, ...each<string | number>(key, limit), limit)),
+    isNamed: async (key) => (await look((tx) => tx.get(ONE, ...each(key)))) !== undefined,
     isInUse: (key) => isUsed(IS_BLOB_IN_USE, ...each(key)),
     hasFiles: (sessionId) => isUsed(HAS_FILES, sessionId),
   };

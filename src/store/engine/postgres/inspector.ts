@@ -35,7 +35,7 @@ export async function openServerInspector(address: PostgresAddress): Promise<Ins
       const failures = ((await first(CHECKSUMS))?.[0] ?? 0) as number;
       return failures === 0 ? [] : [`${failures} pages failed their checksum (pg_stat_database)`];
     },
-    read: (step) => carryOut(makePipeline(connection), step),
+    look: (verb) => carryOut(makePipeline(connection), verb(READER)),
     server: () => reportOf(connection),
     close: connection.close,
   };

@@ -18,7 +18,7 @@ export function openFileInspector(file: string): Inspector {
     figures,
     tables: async () => tablesOf(connection),
     faults: async (request) => faultsOf(connection, (await figures()).bytes, request),
-    read: async (step) => carryOut(statements, step),
+    look: async (verb) => carryOut(statements, verb(READER)),
     server: async () => null,
     close: async () => void connection.close(),
   };
