@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { readRules } from './scripts/rules/rules.ts';
+import { canRunPostgres } from './test/support/postgres/programs.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
+const slowOnBoth = ['conversations', 'background', 'webhooks', 'schedules', 'publishing', 'office'].map(
+  (of) => `test/acceptance/${of}/**/*.test.ts`,
+);
 /** Of the store, what is about SQLite: its file, its plans, its own statements. All else is tested on both engines. */
 const onSqlite = [
   'test/store/engine/sqlite/**',
@@ -25,6 +29,32 @@ const onBoth = [
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
+const whole = process.env['ERRAND_TEST_WHOLE'] !== undefined;
+const projectsOnPostgres = [
+  {
+    extends: true as const,
+    test: {
+      name: 'postgres',
+      include: whole ? ['test/store/**/*.test.ts'] : [...onPostgres, ...onBoth],
+      exclude: onSqlite,
+      pool: 'forks' as const,
+      env: { ERRAND_TEST_ENGINE: 'postgres' },
+      globalSetup: 'test/support/postgres/shared-cluster.ts',
+    },
+  },
+  {
+    extends: true as const,
+    test: {
+      name: 'acceptance-postgres',
+      include: whole ? slowOnBoth : [],
+      pool: 'forks' as const,
+      testTimeout: 240_000,
+      env: { ERRAND_TEST_ENGINE: 'postgres' },
+      globalSetup: ['test/support/postgres/shared-cluster.ts', 'test/support/postgres/initialized.ts'],
+    },
+  },
+];
+
 export default defineConfig({
   test: {
     // For two cores, the smallest machine we promise to test on: many tests wait more than they work.
@@ -44,18 +74,6 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'postgres',
-          include:
-            process.env['ERRAND_TEST_WHOLE'] === undefined ? [...onPostgres, ...onBoth] : ['test/store/**/*.test.ts'],
-          exclude: onSqlite,
-          pool: 'forks',
-          env: { ERRAND_TEST_ENGINE: 'postgres' },
-          globalSetup: 'test/support/postgres/shared-cluster.ts',
-        },
-      },
-      {
-        extends: true,
-        test: {
           name: 'acceptance',
           include: slow,
           pool: 'forks',
@@ -63,6 +81,7 @@ export default defineConfig({
           globalSetup: 'test/support/daemon/initialized.ts',
         },
       },
+      ...(canRunPostgres() ? projectsOnPostgres : []),
     ],
   },
 });
