@@ -8,6 +8,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { conditions, readPage } from '../engine/lists.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
+import { reservedBy } from './held-calls.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
 import type { BudgetKit } from './reserve.ts';
 import { beginPeriod, warnAgainIn } from './settle.ts';
@@ -169,7 +170,7 @@ function* toBudget(tx: Reader, { periodOf, held }: BudgetKit, row: NamedRow, now
     subjectId: row.subjectId,
     subjectName: row.subjectName,
     spent: isOfRuns ? 0 : yield* readSpent(tx, row.seq, startsAt),
-    reserved: held.reserved(row),
+    reserved: reservedBy(held.list(), row),
     startsAt: endsAt === null ? null : startsAt,
     renewsAt: endsAt,
     createdAt: row.createdAt,
