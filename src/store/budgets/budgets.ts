@@ -30,7 +30,7 @@ const SELECT = `SELECT b.*, coalesce(k.id, u.id, t.id) AS subject_id,
   ${NAME_OF_SUBJECT} AS subject_name FROM ${NAMED_BUDGETS}`;
 /** The one budget of the same subject, unit and period. */
 const SAME = `SELECT * FROM budgets WHERE subject = ? AND unit = ? AND period = ?
-  AND coalesce(key_seq, user_seq, team_id, '') = coalesce(?, ?, ?, '')`;
+  AND key_seq IS NOT DISTINCT FROM ? AND user_seq IS NOT DISTINCT FROM ? AND team_id IS NOT DISTINCT FROM ?`;
 
 /** The verbs. An id that is unknown gives undefined. */
 export function makeBudgets(database: Database, kit: BudgetKit) {

@@ -1,14 +1,17 @@
 // PostgreSQL as an engine: runs a verb on one connection. It waits only for statements whose answers the verb needs.
 import { makeRowMapper, type RowKind, type RowMapper } from '../row.ts';
-import type { Statement, Step } from '../statement.ts';
+import type { Statement, Step, Value } from '../statement.ts';
 import type { Answer, Connection, NamedText } from './connection.ts';
 import { translate } from './dialect.ts';
 import type { Keys } from './keys.ts';
 import { keyOf } from './schema.ts';
+import { fromPostgres, MARK_BYTES } from './text.ts';
 
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {
   toRow: RowMapper | undefined;
+  /** Whether its bytes are those of text. */
+  readonly hasBytesOfText: boolean;
 }
 
 /** Statements by the text that a verb gives, for all connections. */
@@ -18,7 +21,12 @@ const prepared = new Map<string, Prepared>();
 export function prepare(sql: string, textOf = translate): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
-    found = { name: `s${prepared.size}`, text: textOf(sql), toRow: undefined };
+    found = {
+      name: `s${prepared.size}`,
+      text: textOf(sql),
+      toRow: undefined,
+      hasBytesOfText: sql.includes(' AS BLOB)'),
+    };
     prepared.set(sql, found);
   }
   return found;
@@ -91,11 +99,15 @@ function resultOf(
   kindOfRows: RowKind<unknown> | undefined,
 ): unknown {
   if (kind === 'count') return count;
-  const toRow = (statement.toRow ??= makeRowMapper(columns, kindOfRows));
+  const mapper = (statement.toRow ??= makeRowMapper(columns, kindOfRows));
+  const toRow = statement.hasBytesOfText ? (row: (typeof rows)[number]) => mapper(row.map(bytesGiven)) : mapper;
   if (kind === 'all') return rows.map(toRow);
   const [first] = rows;
   return first && toRow(first);
 }
+
+const bytesGiven = (value: Value): Value =>
+  Buffer.isBuffer(value) && value.includes(MARK_BYTES) ? Buffer.from(fromPostgres(value.toString())) : value;
 
 const INSERT = /^INSERT INTO (\w+) \(/;
 
