@@ -46,7 +46,8 @@ export function openStore(location: StoreLocation, clock: Clock, { renderBody, .
   return makeStore(database, renderBody);
 }
 
-function makeStore(database: Database, renderBody: RenderBody) {
+/** The verbs over a database. */
+export function makeStore(database: Database, renderBody: RenderBody) {
   const planning = makePlanning(database, renderBody);
   const kit = makeBudgetKit(database);
   const ofSessions = makeSessionVerbs(database);

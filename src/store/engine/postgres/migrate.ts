@@ -1,10 +1,10 @@
 // Brings a database to the schema of this code: an empty one at once, an older one migration by migration.
 import { ErrandError } from '../../../domain/errors.ts';
-import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA, SCHEMA_VERSION } from '../schema.ts';
+import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA_VERSION } from '../schema.ts';
 import type { PostgresAddress } from './address.ts';
 import type { Connection } from './connection.ts';
 import { titleOf } from './opening-faults.ts';
-import { postgresDdl } from './schema.ts';
+import { postgresDdl, postgresSchema } from './schema.ts';
 import { requireServer, SERVER_FACTS } from './server.ts';
 
 /** The first version that a database of PostgreSQL can have. */
@@ -22,7 +22,7 @@ export async function migrate(connection: Connection, address: PostgresAddress, 
   if (exists === 0) {
     if (tables !== 0)
       throw new ErrandError('conflict', `${titleOf(address)} has tables that are not Errand's. Name an empty one.`);
-    return change(connection, SCHEMA.map(postgresDdl).join('\n') + MAKE);
+    return change(connection, postgresSchema() + MAKE);
   }
   const version = (await connection.say('SELECT version FROM schema_version')).rows[0]![0] as number;
   const refusal = refusalOfSchema(version);
