@@ -1,6 +1,7 @@
 // Examines an installation: every check in its order, each with a deadline and alone in its failure.
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
+import { engineOf } from '../domain/settings.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, CheckResult } from './check.ts';
@@ -67,8 +68,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
 
 /** Those that concern its database. */
 function checksOf({ settings }: Installation): readonly Check[] {
-  const { database, databaseFile } = settings();
-  const kind = database === '' && databaseFile === '' ? 'sqlite' : 'postgres';
+  const kind = engineOf(settings());
   return CHECKS.filter(({ engine = kind }) => engine === kind);
 }
 

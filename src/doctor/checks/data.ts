@@ -7,6 +7,7 @@ import { orphanPath } from '../../files/orphans.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
 import type { Inspection } from '../../store/inspection/inspect.ts';
+import { engineOf } from '../../domain/settings.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
@@ -19,7 +20,11 @@ const database: Check = {
   examine: async (subject) => {
     const seen = await subject.scan();
     const restore = restoreOf(subject);
-    if (!seen.ok) return failed(`it could not be read: ${seen.why}`, restore);
+    if (!seen.ok)
+      return failed(
+        `it could not be read: ${seen.why}`,
+        engineOf(subject.settings()) === 'postgres' ? READ_WHY : restore,
+      );
     const { figures, faults, schemaVersion, ownVersion } = seen.database;
     const engine = figures.engine === 'sqlite' ? '' : `PostgreSQL ${figures.version}, `;
     const words = `${engine}${inMegabytes(figures.bytes)}, version ${schemaVersion}`;
@@ -39,6 +44,8 @@ const database: Check = {
   },
 };
 
+const READ_WHY = byHand('do what it says; errand doctor tells when it is done');
+
 /** A server examines its pages by itself, if it can. */
 function healthOf({ server }: Inspection): string {
   if (server === null) return 'without damage';
@@ -50,6 +57,8 @@ function healthOf({ server }: Inspection): string {
  * happened since that backup stays in the directory that was put aside.
  */
 function restoreOf({ locations, settings }: Subject): string {
+  if (engineOf(settings()) === 'postgres')
+    return byHand('docs/POSTGRESQL.md says how to restore a backup into an empty database');
   const { directory } = settings().backup;
   const { dataDir } = locations;
   const aside = shellWord(`${dataDir}.damaged`);

@@ -24,12 +24,12 @@ const named = (condition: string, portion: string) =>
     }),
     `SELECT sha256 AS key, max(size) AS size FROM ${MANIFEST_FILES} WHERE sha256 ${condition} GROUP BY sha256 ${portion}`,
   ]
-    .map((part) => `SELECT key, size FROM (${part})`)
+    .map((part) => `SELECT key, size FROM (${part}) AS part`)
     .join(' UNION ALL ');
 
 // Each part ends after so many keys of its own: together they have the first ones of all.
-const PORTION = `SELECT key, max(size) AS size FROM (${named('> ?', 'ORDER BY 1 LIMIT ?')}) GROUP BY key ORDER BY key LIMIT ?`;
-const ONE = `SELECT 1 FROM (${named('= ?', '')}) LIMIT 1`;
+const PORTION = `SELECT key, max(size) AS size FROM (${named('> ?', 'ORDER BY 1 LIMIT ?')}) AS named GROUP BY key ORDER BY key LIMIT ?`;
+const ONE = `SELECT 1 FROM (${named('= ?', '')}) AS named LIMIT 1`;
 
 /** Reads them on a connection of their own. */
 export function makeNamedBlobs({ look }: Pick<Inspector, 'look'>): NamedBlobs {
