@@ -15,27 +15,14 @@ const onSqlite = [
   'test/store/sessions/counted-sessions.test.ts',
   'test/store/webhooks/delivery-lists.test.ts',
 ];
-/** Tests of the store whose statements PostgreSQL takes. */
-const onBoth = [
-  'test/store/{accounts,find-ids,worker-nodes}.test.ts',
-  'test/store/inspection/disk-samples.test.ts',
-  'test/store/journal/{events,whole-rows}.test.ts',
-  'test/store/lifecycle/start-run.test.ts',
-  'test/store/people/{connections,definition-ids,signing-keys,users}.test.ts',
-  'test/store/publishing/page-limits.test.ts',
-  'test/store/runs/{prompt-size,run-records}.test.ts',
-  'test/store/sessions/{compactions,insights,session-records}.test.ts',
-  'test/store/webhooks/{planning,read-events,webhooks}.test.ts',
-];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
-const whole = process.env['ERRAND_TEST_WHOLE'] !== undefined;
 const projectsOnPostgres = [
   {
     extends: true as const,
     test: {
       name: 'postgres',
-      include: whole ? ['test/store/**/*.test.ts'] : [...onPostgres, ...onBoth],
+      include: ['test/store/**/*.test.ts'],
       exclude: onSqlite,
       pool: 'forks' as const,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
@@ -46,7 +33,7 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'acceptance-postgres',
-      include: whole ? slowOnBoth : [],
+      include: ['test/acceptance/postgres/**/*.test.ts', ...slowOnBoth],
       pool: 'forks' as const,
       testTimeout: 240_000,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
@@ -76,6 +63,7 @@ export default defineConfig({
         test: {
           name: 'acceptance',
           include: slow,
+          exclude: ['test/acceptance/postgres/**'],
           pool: 'forks',
           testTimeout: 240_000,
           globalSetup: 'test/support/daemon/initialized.ts',

@@ -1,12 +1,11 @@
 // Runs the real binary on a data directory of its own: started, crashed, restarted and cleaned up as a test needs.
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../http/free-port.ts';
 import { isPostgres } from '../postgres/shared-cluster.ts';
 import { BINARY, databaseOf, initialized } from './initialized.ts';
 
@@ -268,18 +267,6 @@ function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv 
     /^(ERRAND_|STATE_DIRECTORY$|RUNTIME_DIRECTORY$|CREDENTIALS_DIRECTORY$|CONFIGURATION_DIRECTORY$|NODE_OPTIONS$|VITEST|MAX_UPLOAD_SIZE_MB$|OPENAPI_LOGIN_TOKEN_TTL_SECONDS$)/;
   const own = Object.entries(process.env).filter(([name]) => name === 'ERRAND_NODE' || !configures.test(name));
   return { ...Object.fromEntries(own), NODE_ENV: 'production', ...more };
-}
-
-/** A port of the loopback interface that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('No free port.');
-  return address.port;
 }
 
 function killGroup(child: ChildProcess): void {
