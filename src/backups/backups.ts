@@ -12,11 +12,14 @@ import { ResidentThread } from '../threads/resident.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
+import { sentAddress } from '../store/engine/postgres/address.ts';
+import type { StoreLocation } from '../store/location.ts';
 import type {
   BackupTask,
   FromBackupThread,
   LastFromBackupThread,
   Progress,
+  SentLocation,
   ToBackupThread,
 } from './thread-messages.ts';
 import { fullDisk } from './repository/full-disk.ts';
@@ -53,7 +56,7 @@ export interface TakeOptions {
 export interface BackupParts {
   readonly dataDir: string;
   readonly configDir: string;
-  readonly database: string;
+  readonly database: StoreLocation;
   readonly masterKey: MasterKeyLocation;
   readonly errandVersion: string;
   readonly blobs: Pick<BlobStore, 'holdRest'>;
@@ -90,7 +93,7 @@ export function makeBackups(parts: BackupParts): Backups {
       id,
       createdAt: clock.now(),
       errandVersion: parts.errandVersion,
-      database,
+      database: sentLocation(database),
       blobs: join(dataDir, 'blobs'),
       workspaces: workspaces ? join(dataDir, 'workspaces') : null,
       configuration: realOf(configDir),
@@ -132,6 +135,9 @@ export function makeBackups(parts: BackupParts): Backups {
     stop: () => thread.stop(),
   };
 }
+
+const sentLocation = (location: StoreLocation): SentLocation =>
+  location.kind === 'sqlite' ? location : { kind: 'postgres', address: sentAddress(location.address) };
 
 interface BackupJob {
   readonly task: BackupTask;

@@ -1,13 +1,19 @@
 // Messages between the daemon and the thread that makes backups.
 import type { ErrorReason } from '../domain/errors.ts';
+import type { SentAddress } from '../store/engine/postgres/address.ts';
 import type { Keep, Pruned } from './prune.ts';
 import type { Manifest, WrappedKey } from '../wire/backups/manifest.ts';
+
+/** Where the rows are. */
+export type SentLocation =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly address: SentAddress };
 
 export interface BackupTask {
   readonly id: string;
   readonly createdAt: number;
   readonly errandVersion: string;
-  readonly database: string;
+  readonly database: SentLocation;
   /** The directory of the blob store. */
   readonly blobs: string;
   /** The directory of all workspaces; null leaves them out. */
@@ -30,7 +36,7 @@ export interface BackupTask {
 export const PHASES = ['database', 'blobs', 'workspaces', 'configuration', 'finishing'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** How far a backup is: of the database, in pages; of blobs, in blobs; of workspaces, in sessions. */
+/** How far a backup is: of the database, in pages or rows; of blobs, in blobs; of workspaces, in sessions. */
 export interface Progress {
   readonly phase: Phase;
   readonly done: number;
