@@ -1,18 +1,15 @@
 // Which worker nodes the store keeps.
-import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { KEPT_BEATS, MOST_NODES } from '../../src/store/worker-nodes.ts';
 import { storeFixture } from '../support/store/store-fixture.ts';
+import { literal } from '../support/store/open-store.ts';
 
 /** A store with rows of nodes and the beat that each was last heard with; negative once it has left. */
 async function fixtureWith(nodes: Readonly<Record<string, number | null>>) {
   const fixture = await storeFixture();
-  const database = new Connection(fixture.file);
-  const insert = database.prepare(
-    'INSERT INTO worker_nodes (id, capacity, supports_openapi, beats, registered_at) VALUES (?, 4, 1, ?, 0)',
-  );
-  database.transaction(() => Object.entries(nodes).forEach((node) => insert.run(...node)))();
-  database.close();
+  const rows = Object.entries(nodes).map(([id, beats]) => `(${literal(id)}, 4, 1, ${literal(beats)}, 0)`);
+  const columns = 'id, capacity, supports_openapi, beats, registered_at';
+  if (rows.length > 0) fixture.change(`INSERT INTO worker_nodes (${columns}) VALUES ${rows.join(', ')}`);
   const { nodes: verbs } = fixture.store;
   return { ...fixture, nodes: verbs, ids: async () => (await verbs.list()).map(({ id }) => id) };
 }

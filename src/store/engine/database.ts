@@ -15,12 +15,26 @@ export type Verb<Args extends readonly unknown[], Result> = (...args: Args) => P
  */
 export type Durability = 'durable' | 'committed';
 
-/** What a verb that writes is allowed, and waits for. */
-export interface WriteOptions {
+/**
+ * The sessions whose rows a call reads before it writes; none when it opens one. Calls for different sessions may be carried out side by
+ * side. `all`: it rests on other rows as well, so nothing else is carried out meanwhile.
+ */
+export type Scope = readonly number[] | 'all';
+
+/** What a verb that writes is allowed, waits for, and rests on. */
+export interface WriteOptions<First = unknown> {
   /** It frees space, or ends what uses more: it is carried out where there is no space for others. */
   readonly frees?: boolean;
   /** `durable` unless given. */
   readonly waitsFor?: Durability;
+  /** Of a call, by its first argument; `all` unless given. */
+  scope?(first: First): Scope;
+}
+
+/** Of a verb whose calls share what they cost. */
+export interface SharedOptions<Item> {
+  sizeOf?(item: Item): number;
+  scope?(item: Item): Scope;
 }
 
 /** Of a verb that frees space. */
@@ -108,16 +122,16 @@ export interface Database {
    */
   write<Args extends readonly unknown[], Result>(
     verb: (tx: Transaction, ...args: Args) => Step<Result>,
-    options?: WriteOptions,
+    options?: WriteOptions<NoInfer<Args[0]>>,
   ): Verb<Args, Result>;
   /**
    * Makes a verb whose calls share what they cost: the generator gets those that come one after another, with no other verb between
    * them, and returns their results in order. When it throws, all of them reject. `sizeOf` tells how much work an item is, in characters;
-   * the engine limits how much shares one call.
+   * the engine limits how much shares one call. `scope` is that of an item.
    */
   writeAll<Item, Result>(
     verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
-    sizeOf?: (item: Item) => number,
+    options?: SharedOptions<Item>,
   ): Verb<[item: Item], Result>;
   /**
    * Makes a verb that only reads one snapshot of the rows: of those that are durable, for which it waits if need be, or of all that are

@@ -8,7 +8,7 @@ import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { findUsedUp } from '../budgets/budget-rows.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
-import { type Database, COMMITTED } from '../engine/database.ts';
+import { COMMITTED, type Database, type Scope } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from '../runs/insert-run.ts';
 import { estimatePrompt } from '../runs/prompt-size.ts';
@@ -66,13 +66,16 @@ const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq =
  * meanwhile: nobody else may learn of it before `kept`.
  */
 export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
-  const accept = write(
-    (tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content),
-    COMMITTED,
-  );
+  const accept = write((tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content), {
+    ...COMMITTED,
+    scope: scopeOf,
+  });
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
   return async (turn) => accept(turn, JSON.stringify(turn.content));
 }
+
+/** A new session has nothing in common with others; but background runs are counted before they are admitted. */
+const scopeOf = ({ sessionId, background }: NewTurn): Scope => (sessionId === null && background === null ? [] : 'all');
 
 /** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
 export function makeFindSubmitted({ read }: Database) {

@@ -18,7 +18,7 @@ import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type Conclusion, findConclusion, leaveNothing, reportConclusion } from '../artifacts/conclusion.ts';
 import { eventsOfResult } from '../journal/result-events.ts';
-import type { Fence, Progress } from '../runs/fence.ts';
+import { type Fence, OF_RUN, type Progress } from '../runs/fence.ts';
 import { closeOpenBlock } from './record-progress.ts';
 import { type UsageRow, usageOf, writeLastMessage } from './last-message.ts';
 import { expireOfRun } from './wait-for-user.ts';
@@ -58,6 +58,7 @@ export function makeEndRun({ write }: Database) {
     end: write(
       (tx: Transaction, fence: Progress, ending: Ending, use: WorkspaceUse = {}): Step<boolean> =>
         passIn(tx, fence, ending, use),
+      OF_RUN,
     ),
 
     /** running → finalizing: the first half of `end`. */
@@ -66,10 +67,13 @@ export function makeEndRun({ write }: Database) {
       if (facts === undefined) return false;
       yield* reportOutcome(tx, fence, ending, facts);
       return true;
-    }),
+    }, OF_RUN),
 
     /** finalizing → its outcome: the second half. */
-    settle: write((tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> => settleIn(tx, fence, use)),
+    settle: write(
+      (tx: Transaction, fence: Fence, use: WorkspaceUse = {}): Step<boolean> => settleIn(tx, fence, use),
+      OF_RUN,
+    ),
   };
 }
 

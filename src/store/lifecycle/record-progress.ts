@@ -14,7 +14,7 @@ import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { addToAny, addToHeld, type PricedModel, recordUsage, usedCall } from '../budgets/record-usage.ts';
-import { type Fence, holds, type Progress } from '../runs/fence.ts';
+import { type Fence, holds, OF_RUN, type Progress } from '../runs/fence.ts';
 import { addSetup, SETUP_BY_HASH } from '../runs/run-setups.ts';
 import { KEEP_WORK } from '../runs/work-time.ts';
 
@@ -59,7 +59,7 @@ export interface NewToolResult {
 
 /** The verbs of a running run. Each returns false, and writes nothing, when the attempt no longer holds the run (D7). */
 export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit) {
-  const appendAll = writeAll(appendPieces, charactersOf);
+  const appendAll = writeAll(appendPieces, { sizeOf: charactersOf, scope: ({ fence }) => [fence.sessionSeq] });
   return {
     /** Adds stream events to the journal, in order. */
     appendStream: (fence: Fence, events: readonly NewEvent[]): Promise<boolean> => appendAll({ fence, events }),
@@ -69,7 +69,7 @@ export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit
       if (!(yield* holds(tx, fence))) return false;
       yield* discardIn(tx, fence.runSeq);
       return true;
-    }),
+    }, OF_RUN),
 
     /**
      * Records a model reply before any of its tool calls is executed, after the last of its stream; the first call counts as
@@ -85,7 +85,7 @@ export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit
       yield* recordUsage(tx, kit, { ...fence, run }, call);
       emitStep(tx, fence, step);
       return true;
-    }),
+    }, OF_RUN),
 
     /** Adds a call of a sub-agent, or for a summary, to the run's usage. */
     recordSpent: write(function* (
@@ -99,7 +99,7 @@ export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit
       const run = yield* addToHeld(tx, fence, call);
       if (run !== undefined) yield* recordUsage(tx, kit, { ...fence, run }, call);
       return run !== undefined;
-    }),
+    }, OF_RUN),
 
     /** Adds a call whose reply was not kept, whatever has become of its run meanwhile: it has cost all the same. */
     recordUnkept: write(function* (
@@ -113,10 +113,10 @@ export function makeRecordProgress({ write, writeAll }: Database, kit: BudgetKit
       const run = yield* addToAny(tx, fence.runSeq, call);
       yield* recordUsage(tx, kit, { ...fence, run }, call);
       return true;
-    }),
+    }, OF_RUN),
 
     /** Records a tool's result; the reply's next call counts as begun. A call that already has a result keeps it. */
-    recordToolResult: write(recordResult),
+    recordToolResult: write(recordResult, OF_RUN),
   };
 }
 

@@ -1,4 +1,5 @@
 // The attempt that a write of a running run belongs to: once it no longer holds the run, it writes nothing (D7).
+import type { Scope } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
@@ -22,3 +23,9 @@ export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
   );
   return found !== undefined;
 }
+
+/**
+ * Of a verb that changes one run. What it reads is of its session; what it shares with others it only adds to, in one statement, or finds
+ * by a unique key.
+ */
+export const OF_RUN = { scope: ({ sessionSeq }: Fence): Scope => [sessionSeq] };

@@ -4,7 +4,7 @@ import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { makeRecordArtifacts } from '../../../src/store/artifacts/record-artifacts.ts';
 import { makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
 import type { Database } from '../../../src/store/engine/database.ts';
-import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
+import { openRows } from '../../support/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
@@ -17,7 +17,7 @@ let database: Database;
 
 beforeEach(async () => {
   fixture = await storeFixture();
-  database = openDatabase(fixture.file, fixture.clock);
+  database = openRows(fixture.file, fixture.clock);
   onTestFinished(() => database.close());
 });
 

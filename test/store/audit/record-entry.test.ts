@@ -1,11 +1,11 @@
 // The chain of the audit log, as the store keeps it, and what it shows of tampering.
-import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { auditHashOf, type AuditEntry, type NewAuditEntry, NO_HASH } from '../../../src/domain/people/audit.ts';
 import { makeSeal } from '../../../src/operations/audit/audit.ts';
 import type { Note } from '../../../src/store/audit/record-entry.ts';
 import { deriveSealKey } from '../../support/store/audit.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { changeRows } from '../../support/store/open-store.ts';
 
 const seal = makeSeal(deriveSealKey);
 const EVERYTHING = { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null };
@@ -45,9 +45,7 @@ function firstBroken(entries: readonly AuditEntry[]): number | undefined {
 
 /** Changes to the file by someone with a shell. */
 function tamper({ file }: StoreFixture, sql: string): void {
-  const connection = new Connection(file);
-  connection.exec(sql);
-  connection.close();
+  changeRows(file, sql);
 }
 
 test('each hash is made of the one before and of every field of its entry', { tags: ['G17'] }, async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quarterOf } from '../../../src/domain/time-zone.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
-import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
+import { openRows } from '../../support/store/open-store.ts';
 import { StepTransaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/budgets/record-usage.ts';
 import { callEveryVerb } from '../../support/store/every-verb.ts';
@@ -148,7 +148,7 @@ test('a call without a run counts for its session, and for no source', async () 
   const fixture = await storeFixture();
   const run = await fixture.accept();
   await fixture.store.close();
-  const database = openDatabase(fixture.file, fixture.clock);
+  const database = openRows(fixture.file, fixture.clock);
   const call = { sessionSeq: run.sessionSeq, model: 'deep', usage: USAGE, costUsd: 0.5, run: null };
   await database.write((tx) => recordCall(tx, call))();
   await database.close();
@@ -173,7 +173,7 @@ test('a ledger that does not add up is found out', async () => {
   const [run] = await fixture.claim();
   await fixture.store.runs.recordStep(fenceOf(run!), aStep(), FREE);
   await fixture.store.close();
-  const database = openDatabase(file, fakeClock());
+  const database = openRows(file, fakeClock());
   await database.write((tx) => tx.run('UPDATE usage_records SET output_tokens = 5, at = at + 900000'))();
   await database.write((tx) => tx.run('UPDATE session_totals SET tool_count = 5'))();
   await database.write((tx) => tx.run('UPDATE runs SET tool_count = 3'))();

@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { inspect } from '../../../src/store/inspection/inspect.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
 const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
@@ -21,22 +22,26 @@ async function damagedFile(): Promise<string> {
   return fixture.file;
 }
 
-test('a large file is searched only on request, table by table, and then the same damage is found', async () => {
-  const file = await damagedFile();
-  const at = (largeBytes: number, full: boolean) => inspect({ ...WISH, file, largeBytes, full }).faults;
-  expect(at(AT_ONCE, false)).not.toEqual([]);
-  expect(at(1, false)).toBeNull();
-  expect(at(1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
-});
+test(
+  'a large file is searched only on request, table by table, and then the same damage is found',
+  onlyOnSqlite('pages of the file'),
+  async () => {
+    const file = await damagedFile();
+    const at = (largeBytes: number, full: boolean) => inspect({ ...WISH, file, largeBytes, full }).faults;
+    expect(at(AT_ONCE, false)).not.toEqual([]);
+    expect(at(1, false)).toBeNull();
+    expect(at(1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
+  },
+);
 
-test('a sound file has no faults, searched at once or table by table', async () => {
+test('a sound file has no faults, searched at once or table by table', onlyOnSqlite('pages of the file'), async () => {
   const fixture = await storeFixture();
   await fixture.accept();
   for (const largeBytes of [AT_ONCE, 1])
     expect(inspect({ ...WISH, file: fixture.file, largeBytes, full: true }).faults).toEqual([]);
 });
 
-test('between two tables, the log can be emptied', async () => {
+test('between two tables, the log can be emptied', onlyOnSqlite('its log'), async () => {
   const fixture = await storeFixture();
   const writer = new Connection(fixture.file, { timeout: 0 });
   onTestFinished(() => void writer.close());

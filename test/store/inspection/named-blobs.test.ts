@@ -2,6 +2,7 @@ import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openNamedBlobs } from '../../../src/store/inspection/named-blobs.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const keyOf = (number: number) => number.toString(16).padStart(64, '0');
 
@@ -39,7 +40,7 @@ test('what only deleted sessions name is not named', async () => {
   expect(rows.after('', 9)).toEqual([]);
 });
 
-test('no portion reads a table from end to end', async () => {
+test('no portion reads a table from end to end', onlyOnSqlite('its plans'), async () => {
   const fixture = await storeFixture();
   const { prepare } = Connection.prototype;
   const texts: string[] = [];

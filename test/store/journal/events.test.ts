@@ -1,9 +1,9 @@
 // The journal, read: what earlier versions wrote is read as what is written now.
-import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import { renderJournalEvent } from '../../../src/wire/journal-event.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
+import { literal } from '../../support/store/open-store.ts';
 
 const EARLIER: readonly (readonly [EventType, object, object])[] = [
   ['run.step', { step: 1, inputTokens: 2, outputTokens: 3 }, { step: 1, text_preview: '', calls: [] }],
@@ -33,12 +33,16 @@ const EARLIER: readonly (readonly [EventType, object, object])[] = [
 test('events of earlier versions are rendered like current ones', async () => {
   const fixture = await storeFixture();
   const run = await fixture.accept();
-  const connection = new Connection(fixture.file);
-  const insert = connection.prepare(
-    'INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at) VALUES (?, ?, ?, ?, ?, 0)',
-  );
-  EARLIER.forEach(([type, payload], at) => insert.run(run.sessionSeq, run.seq, at + 2, type, JSON.stringify(payload)));
-  connection.close();
+  const rows = EARLIER.map(([type, payload], at) => [
+    run.sessionSeq,
+    run.seq,
+    at + 2,
+    type,
+    JSON.stringify(payload),
+    0,
+  ]);
+  fixture.change(`INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+    VALUES ${rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ')}`);
   const [queued, ...found] = (await fixture.store.events.listOfRun(run.seq, 0, 99)).events;
   expect(queued?.type).toBe('run.queued');
   const place = { sessionId: run.sessionId, runId: run.id };

@@ -3,6 +3,7 @@ import Connection from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { MOST_LOST_PINS } from '../../../src/domain/capabilities/pin.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const defined = (...models: string[]) => ({
   model: new Set(models),
@@ -54,7 +55,7 @@ test('so many are named, the others are counted, and counting ends', async () =>
   expect(total).toBe(MOST_LOST_PINS);
 });
 
-test('each name in use is looked up in its index', async () => {
+test('each name in use is looked up in its index', onlyOnSqlite('its plans'), async () => {
   const { store, rows } = await keyed();
   const prepared = vi.spyOn(Connection.prototype, 'prepare');
   await store.pins.lost(defined(), 1, 1);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { storeFixture } from '../../support/store/store-fixture.ts';
+import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const salt = (byte: number) => Buffer.alloc(32, byte);
 
@@ -51,7 +52,7 @@ test('revoking all revokes every key once, and leaves a fresh one that signs', a
   ]);
 });
 
-test('two keys that sign can’t be in the table', async () => {
+test('two keys that sign can’t be in the table', onlyOnSqlite('its catalog'), async () => {
   const { store, rows } = await storeFixture();
   await store.signingKeys.ensureCurrent(salt(1));
   const [index] = rows<{ sql: string }>("SELECT sql FROM sqlite_master WHERE name = 'signing_keys_current'");

@@ -1,6 +1,5 @@
 // The board: which pages are on it, in which order, and what each filter finds.
 import { beforeEach, expect, test } from 'vitest';
-import Connection from 'better-sqlite3';
 import type { User } from '../../../src/domain/people/user.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import type { BoardFilter } from '../../../src/store/publishing/board.ts';
@@ -137,13 +136,11 @@ test('categories, those with most pages first, and no more than a hundred', asyn
 
 test('no more than the newest ten thousand pages are looked at', async () => {
   await publish('Oldest');
-  const connection = new Connection(fixture.file);
-  connection.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+  fixture.change(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
     INSERT INTO publish_pages (key, user_seq, name, search_name, tags, origin, session_seq, entry_path, is_on_board,
       is_distraction_free, open_versions, latest_published_at, created_at, updated_at)
     SELECT 'copy ' || i, user_seq, 'Copy', 'copy', tags, origin, session_seq, entry_path, 1, 0, 1, latest_published_at + i, 1, 1
     FROM publish_pages, n WHERE name = 'Oldest'`);
-  connection.close();
   expect((await find({ limit: 1 })).total).toBe(10_000);
   expect((await find({ name: 'oldest' })).total).toBe(0);
   expect((await find({ name: 'copy' })).total).toBe(10_000);

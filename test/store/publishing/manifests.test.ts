@@ -1,7 +1,7 @@
 // The versions of a page that has very many of them: what is listed, and how much of it is read.
-import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { publishFixture } from '../../support/store/publishing.ts';
+import { literal } from '../../support/store/open-store.ts';
 
 const MINUTE = 60_000;
 /** More than a list reaches. */
@@ -11,19 +11,13 @@ test('lists reach the newest 10,000 versions, and older ones by their days or nu
   const fixture = await publishFixture();
   const { id, shareCode } = await fixture.publish(await fixture.workspace());
   const first = (await fixture.share(shareCode))!.publishedAt;
-  const database = new Connection(fixture.file);
   const columns = 'user_seq, session_seq, share_type, entry_path, trigger_type, file_count, total_size, is_open';
-  database
-    .prepare(
-      `WITH RECURSIVE n (no) AS (SELECT 2 UNION ALL SELECT no + 1 FROM n WHERE no < ?)
-       INSERT INTO publish_versions (page_id, no, share_code, published_at, ${columns})
-       SELECT page_id, n.no, printf('%022d', n.no), published_at + (n.no - 1) * ?, ${columns} FROM publish_versions, n
-       WHERE page_id = ?`,
-    )
-    .run(VERSIONS, MINUTE, id);
-  database.exec(`INSERT INTO publish_files (version_seq, path, size, sha256)
+  fixture.change(`WITH RECURSIVE n (no) AS (SELECT 2 UNION ALL SELECT no + 1 FROM n WHERE no < ${VERSIONS})
+    INSERT INTO publish_versions (page_id, no, share_code, published_at, ${columns})
+    SELECT page_id, n.no, substr(CAST(10000000 + n.no AS TEXT) || '00000000000000', 1, 22), published_at + (n.no - 1) * ${MINUTE}, ${columns}
+    FROM publish_versions, n WHERE page_id = ${literal(id)}`);
+  fixture.change(`INSERT INTO publish_files (version_seq, path, size, sha256)
     SELECT v.seq, f.path, f.size, f.sha256 FROM publish_versions v CROSS JOIN publish_files f WHERE v.no > 1`);
-  database.close();
   const list = async (over: object) => {
     const filter = { pageId: id, no: null, from: null, to: null, limit: 3, offset: 0, ...over };
     const { items, total } = await fixture.store.manifests.listReadable(filter, fixture.clock.now());

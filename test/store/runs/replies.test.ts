@@ -1,9 +1,9 @@
 // What agents said: history, answers and results are read from the steps, which have the only copies.
-import Connection from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { previewOf } from '../../../src/domain/sessions/content.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';
+import { literal } from '../../support/store/open-store.ts';
 
 /** Longer than a preview, which several places have. */
 const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');
@@ -78,11 +78,9 @@ test('a run that did not complete has no answer, and what its agent did is in th
 test('messages and answers of an earlier Errand are returned as it stored them', async () => {
   const fixture = await answered();
   await fixture.settle(WORDS);
-  const connection = new Connection(fixture.file);
   const old = [{ type: 'text', text: 'As it was.' }];
-  connection.prepare("UPDATE messages SET content = ? WHERE role = 'assistant'").run(JSON.stringify(old));
-  connection.prepare('UPDATE runs SET answer = ?').run('As it was.');
-  connection.close();
+  fixture.change(`UPDATE messages SET content = ${literal(JSON.stringify(old))} WHERE role = 'assistant'`);
+  fixture.change("UPDATE runs SET answer = 'As it was.'");
   expect((await messagesOf(fixture.store, fixture.sessionSeq))[1]).toMatchObject({ content: old });
   expect((await fixture.store.runs.getOutcome(fixture.runSeq)).answer).toBe('As it was.');
 });

@@ -247,9 +247,7 @@ test('a time zone that the system no longer knows stops its task alone', async (
   await store.schedules.create(aTask(user.seq));
   await store.schedules.change(lost.id, { name: 'lost' });
   clock.advance(MINUTE);
-  const connection = new (await import('better-sqlite3')).default(fixture.file);
-  connection.exec(`UPDATE scheduled_tasks SET timezone = 'Mars/Olympus' WHERE seq = ${lost.seq}`);
-  connection.close();
+  fixture.change(`UPDATE scheduled_tasks SET timezone = 'Mars/Olympus' WHERE seq = ${lost.seq}`);
   expect(await fireDue(fixture)).toMatchObject({ fired: 2 });
   expect(await store.schedules.find(lost.id)).toMatchObject({ nextFireAt: null, enabled: true });
 });

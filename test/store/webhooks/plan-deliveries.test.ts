@@ -5,7 +5,7 @@ import Connection from 'better-sqlite3';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { User } from '../../../src/domain/people/user.ts';
 import { WEBHOOK_EVENTS } from '../../../src/domain/webhooks/webhook.ts';
-import { openStore } from '../../support/store/open-store.ts';
+import { onlyOnSqlite, openStore } from '../../support/store/open-store.ts';
 import { EVENTS_AT_ONCE } from '../../../src/store/webhooks/plan-deliveries.ts';
 import { eventIdOf } from '../../../src/store/webhooks/webhook-events.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
@@ -222,41 +222,19 @@ test('a body that cannot be made fails alone, where its owner sees it, and stops
 
 /** Ends of runs as rows, written beside the store: a day's worth takes a while by its verbs. */
 function addEnds(count: number): void {
-  const connection = new Connection(fixture.file);
-  onTestFinished(() => void connection.close());
-  connection
-    .transaction(() => {
-      const session = connection.prepare(
-        `INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
-         SELECT ?, 1, 'api', 't', 'completed', 0, 0`,
-      );
-      const columns = connection
-        .prepare<[], { name: string }>(
-          "SELECT name FROM pragma_table_info('runs') WHERE name NOT IN ('seq', 'id', 'session_seq')",
-        )
-        .all()
-        .map(({ name }) => name)
-        .join(', ');
-      const run = connection.prepare(
-        `INSERT INTO runs (id, session_seq, ${columns}) SELECT ?, ?, ${columns} FROM runs WHERE seq = 1`,
-      );
-      const message = connection.prepare(
-        `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at) VALUES (?, ?, 'user', '', '', 0)`,
-      );
-      const totals = connection.prepare('INSERT INTO session_totals (session_seq) VALUES (?)');
-      const event = connection.prepare(
-        `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
-         VALUES (?, ?, 1, 'run.done', '{"status":"completed"}', 0)`,
-      );
-      for (let no = 1; no <= count; no += 1) {
-        const sessionSeq = session.run(`s${no}`).lastInsertRowid;
-        const runSeq = run.run(`r${no}`, sessionSeq).lastInsertRowid;
-        message.run(sessionSeq, runSeq);
-        totals.run(sessionSeq);
-        event.run(sessionSeq, runSeq);
-      }
-    })
-    .immediate();
+  const [run] = fixture.rows<object>('SELECT * FROM runs WHERE seq = 1');
+  const columns = Object.keys(run!).filter((name) => !['seq', 'id', 'session_seq', 'lane'].includes(name));
+  const added = "FROM sessions s WHERE s.id LIKE 's%' ORDER BY s.seq";
+  fixture.change(`WITH RECURSIVE n (no) AS (SELECT 1 UNION ALL SELECT no + 1 FROM n WHERE no < ${count})
+    INSERT INTO sessions (id, user_seq, kind, title, status, created_at, updated_at)
+    SELECT 's' || no, 1, 'api', 't', 'completed', 0, 0 FROM n ORDER BY no`);
+  fixture.change(`INSERT INTO runs (id, session_seq, ${columns.join(', ')})
+    SELECT 'r' || substr(s.id, 2), s.seq, ${columns.map((name) => `(SELECT ${name} FROM runs WHERE seq = 1)`).join(', ')} ${added}`);
+  fixture.change(`INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
+    SELECT session_seq, seq, 'user', '', '', 0 FROM runs WHERE id LIKE 'r%' ORDER BY seq`);
+  fixture.change(`INSERT INTO session_totals (session_seq) SELECT s.seq ${added}`);
+  fixture.change(`INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+    SELECT session_seq, seq, 1, 'run.done', '{"status":"completed"}', 0 FROM runs WHERE id LIKE 'r%' ORDER BY seq`);
 }
 
 test('a backlog is worked off in bounded commits', async () => {
@@ -311,9 +289,7 @@ test('an event that cannot be read fails alone, for all its webhooks, and stops 
   const [{ id }, other] = [await create(), await create()];
   const broken = await endRun();
   const second = await endRun();
-  const connection = new Connection(fixture.file);
-  connection.prepare("UPDATE events SET payload = 'no JSON' WHERE run_seq = ? AND type = 'run.done'").run(broken.seq);
-  connection.close();
+  fixture.change(`UPDATE events SET payload = 'no JSON' WHERE run_seq = ${broken.seq} AND type = 'run.done'`);
   await fixture.store.webhooks.change(other.id, { events: ['session.failed'] });
   const rows = fixture.rows("SELECT webhook_id, state, body FROM webhook_deliveries WHERE body = '' ORDER BY id");
   expect(rows).toEqual([id, other.id].map((webhookId) => ({ webhook_id: webhookId, state: 'failed', body: '' })));
@@ -367,7 +343,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   return sqls;
 }
 
-test('events of a type that nobody wants are not read, however many there are', async () => {
+test('events of a type that nobody wants are not read, however many there are', onlyOnSqlite('its plans'), async () => {
   await endRun();
   const { id } = await create({ events: ['user_input.requested'] });
   addEnds(EVENTS_AT_ONCE * 3);

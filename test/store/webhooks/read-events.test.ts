@@ -1,5 +1,4 @@
 // Events read without a webhook, as one would receive them.
-import Connection from 'better-sqlite3';
 import { beforeEach, expect, test } from 'vitest';
 import { WEBHOOK_EVENT_TYPES } from '../../../src/domain/webhooks/webhook.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
@@ -83,10 +82,8 @@ test('without a place to begin, only what comes is read; of the types that are a
 test('an event that cannot be read is left out with its fault, and stops none that come after it', async () => {
   await stopRun();
   const second = await stopRun();
-  const connection = new Connection(fixture.file);
-  connection.exec(
+  fixture.change(
     "UPDATE events SET payload = 'no JSON' WHERE id = (SELECT min(id) FROM events WHERE type = 'run.stopped')",
   );
-  connection.close();
   expect(await read()).toMatchObject({ sessions: [second], faults: [expect.any(SyntaxError)] });
 });

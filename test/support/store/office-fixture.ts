@@ -3,7 +3,7 @@ import type { Run } from '../../../src/domain/sessions/run.ts';
 import { dayStartQuarter } from '../../../src/domain/time-zone.ts';
 import type { Usage } from '../../../src/domain/sessions/usage.ts';
 import type { ApiKey, User } from '../../../src/domain/people/user.ts';
-import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
+import { openRows } from './open-store.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/budgets/record-usage.ts';
 import type { TodayQuery } from '../../../src/store/office/today.ts';
@@ -52,7 +52,7 @@ export async function officeFixture(at = '2026-03-10T12:00:00Z') {
 
   /** Changes rows as no verb does. */
   async function change(sql: string, ...values: (string | number)[]): Promise<void> {
-    const database = openDatabase(fixture.file, clock);
+    const database = openRows(fixture.file, clock);
     await database.write((tx: Transaction) => tx.run(sql, ...values))();
     await database.close();
   }
@@ -101,7 +101,7 @@ export async function officeFixture(at = '2026-03-10T12:00:00Z') {
 
   /** A call that belongs to a session, and to none of its runs. */
   async function callWithoutRun({ sessionSeq }: Pick<Run, 'sessionSeq'>): Promise<void> {
-    const database = openDatabase(fixture.file, clock);
+    const database = openRows(fixture.file, clock);
     const call = { sessionSeq, model: 'scripted', usage: USAGE, costUsd: COST, run: null };
     await database.write(recordCall)(call);
     await database.close();

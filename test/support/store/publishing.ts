@@ -6,7 +6,7 @@ import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import type { Shortage } from '../../../src/files/disk.ts';
 import { makeVersions, type VersionOutcome } from '../../../src/publishing/versions.ts';
-import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
+import { openRows } from './open-store.ts';
 import type { Transaction } from '../../../src/store/engine/statement.ts';
 import { type CompletedFiring, enqueueJobsIn } from '../../../src/store/publishing/jobs.ts';
 import type { NewPage, Published } from '../../../src/store/publishing/versions.ts';
@@ -33,7 +33,7 @@ export function aPage(userSeq: number, source: NewPage['source'], over: Partial<
 
 /** Adds the jobs of a firing, as the verb that ends one does, beside the store. */
 export async function enqueue({ file, clock }: Pick<StoreFixture, 'file' | 'clock'>, firing: CompletedFiring) {
-  const database = openDatabase(file, clock);
+  const database = openRows(file, clock);
   onTestFinished(() => database.close());
   await database.write((tx: Transaction) => enqueueJobsIn(tx, firing))();
 }

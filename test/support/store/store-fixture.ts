@@ -1,6 +1,5 @@
 // A store on a real file, with people and keys in it, for the tests of the rooms that keep and do.
 import { join } from 'node:path';
-import Connection from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
@@ -12,7 +11,7 @@ import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
 import type { ClaimInput } from '../../../src/store/lifecycle/claim-runs.ts';
 import type { ClaimedRun, StartInput } from '../../../src/store/lifecycle/start-run.ts';
 import type { Store, StoreOptions } from '../../../src/store/open-store.ts';
-import { openStore } from './open-store.ts';
+import { changeRows, openStore, rowsOf } from './open-store.ts';
 import type { NewStep, SpentCall } from '../../../src/store/lifecycle/record-progress.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
 import { type FakeClock, fakeClock } from '../time/fake-clock.ts';
@@ -95,22 +94,8 @@ export async function storeFixture(
       const claims = await store.runs.claim({ ...START, limit, background: BACKGROUND_CLAIM, ...order });
       return claims.map(({ run }) => run);
     },
-    change: (sql) => {
-      const connection = new Connection(file);
-      try {
-        connection.exec(sql);
-      } finally {
-        connection.close();
-      }
-    },
-    rows: <Row>(sql: string) => {
-      const connection = new Connection(file, { readonly: true });
-      try {
-        return connection.prepare(sql).all() as Row[];
-      } finally {
-        connection.close();
-      }
-    },
+    change: (sql) => changeRows(file, sql),
+    rows: (sql) => rowsOf(file, sql),
   };
 }
 

@@ -3,8 +3,9 @@ import type Connection from 'better-sqlite3';
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import { type Database, NO_ALARMS, type StoreAlarms, type Verb } from '../database.ts';
+import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import { READER, type Reader, type Step, type Transaction } from '../statement.ts';
+import { makeWriteAll } from '../write-all.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { type GroupCommit, makeGroupCommit } from './commits/group-commit.ts';
 import { type LogSync, openLogSync } from './commits/log-sync.ts';
@@ -85,7 +86,7 @@ export function openDatabase(
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), frees, waitsFor),
-    writeAll: (verb, sizeOf = () => 0) => makeWriteAll(commits, verb, sizeOf),
+    writeAll: (verb, { sizeOf = () => 0 } = {}) => makeWriteAll(sharedBy(commits), verb, sizeOf),
     read,
     answered: () => commits.write(nothing, true, 'durable'),
     durable: read(nothing),
@@ -101,6 +102,12 @@ export function openDatabase(
     close: () => (closed ??= close()),
   };
 }
+
+/** What calls that share a commit need of it. */
+const sharedBy = ({ write, join }: GroupCommit) => ({
+  write: <Result>(verb: (tx: Transaction) => Step<Result>) => write(verb, false, 'durable'),
+  join,
+});
 
 interface Reading {
   readonly statements: Statements;
@@ -123,32 +130,6 @@ function makeRead({ statements, health, commits, refusesLost }: Reading): Databa
         throw refusalOf(error);
       }
     };
-}
-
-/** Characters that calls of one verb share: the loop turns between more of them. */
-const MOST_SHARED = 262_144;
-
-function makeWriteAll<Item, Result>(
-  commits: Pick<GroupCommit, 'write' | 'join'>,
-  verb: (tx: Transaction, items: readonly Item[]) => Step<readonly Result[]>,
-  sizeOf: (item: Item) => number,
-): Verb<[item: Item], Result> {
-  let items: Item[] = [];
-  let size = 0;
-  let all = (tx: Transaction) => verb(tx, items);
-  let results: Promise<readonly Result[]>;
-  return async (item) => {
-    size += sizeOf(item);
-    if (size <= MOST_SHARED && commits.join(all)) items.push(item);
-    else {
-      size = sizeOf(item);
-      const own = (items = [item]);
-      all = (tx) => verb(tx, own);
-      results = commits.write(all, false, 'durable');
-    }
-    const at = items.length - 1;
-    return (await results)[at]!;
-  };
 }
 
 /** The size of a log that can't restart, and the processes that keep it from that. */

@@ -226,7 +226,7 @@ test('calls share a verb until they have much work together', async () => {
       for (const name of names) yield* addTeam(tx, name.slice(0, 1));
       return names.map((name) => name[0]);
     },
-    (name) => name.length,
+    { sizeOf: (name) => name.length },
   );
   const long = 'z'.repeat(262_144);
   const names = ['a', 'b', `c${long}`, 'd', `e${long}`, `f${long}`, 'g'.repeat(200_000), 'h'];

@@ -1,0 +1,58 @@
+// Carries a group of verbs out until it is committed, or undone for a reason that stays: never twice.
+import { type Clock, pause } from '../../../domain/clock.ts';
+import { eventsOf } from './fate.ts';
+import { faultKindOf } from './faults.ts';
+import type { Health } from './health.ts';
+import { makeStreamSeqs } from './journal.ts';
+import { type Outcome, type ScopedVerb, transact } from './transact.ts';
+import type { Writer } from './writer.ts';
+
+export interface Attempts {
+  /** Rejects when there is no connection. */
+  commit(group: readonly ScopedVerb[]): Promise<Outcome>;
+  /** Transactions that were carried out once more. */
+  repeated(): number;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly writer: Writer;
+  readonly health: Health;
+}
+
+/** How often a transaction is carried out before its verbs are refused, and the first pause between, which doubles. */
+const [TRIES, PAUSE_MS] = [6, 20];
+
+export function makeAttempts({ clock, writer, health }: Parts): Attempts {
+  const streamSeqs = makeStreamSeqs();
+  let repeated = 0;
+
+  /** Finds out whether a transaction was kept whose connection was lost. */
+  async function decided(outcome: Outcome): Promise<Outcome> {
+    if (outcome.kind !== 'unknown') return outcome;
+    const { error, id, results } = outcome;
+    try {
+      const events = await eventsOf(id, writer, clock);
+      return events === null ? { kind: 'undone', error } : { kind: 'committed', results, events };
+    } catch (cause) {
+      health.lose(cause);
+      throw cause;
+    }
+  }
+
+  return {
+    commit: async (group) => {
+      for (let tries = 1; ; tries += 1) {
+        const outcome = await decided(await transact(await writer.connection(), group, { clock, streamSeqs }));
+        if (outcome.kind === 'committed') return outcome;
+        streamSeqs.forget();
+        const kind = faultKindOf(outcome.error);
+        const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
+        if (!mayRepeat || tries === TRIES) return outcome;
+        repeated += 1;
+        await pause(clock, PAUSE_MS * 2 ** (tries - 1));
+      }
+    },
+    repeated: () => repeated,
+  };
+}

@@ -1,0 +1,96 @@
+// Group commit on PostgreSQL: the verbs that have gathered during a transaction share the next one.
+import type { Clock } from '../../../domain/clock.ts';
+import { ErrandError } from '../../../domain/errors.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import type { CommitWatch, Scope } from '../database.ts';
+import type { Step, Transaction } from '../statement.ts';
+import { makeAttempts } from './attempts.ts';
+import { faultKindOf, refusalOf } from './faults.ts';
+import type { Health } from './health.ts';
+import type { Outcome, ScopedVerb } from './transact.ts';
+import type { Writer } from './writer.ts';
+
+export interface Commits {
+  write<Result>(verb: (tx: Transaction) => Step<Result>, scope?: Scope): Promise<Result>;
+  /** Accepts no further verbs, and resolves when the waiting ones are settled. */
+  end(): Promise<void>;
+  /** Has every commit from now on reported to the watch. */
+  watch(watch: CommitWatch): void;
+  /** Transactions that were carried out once more. */
+  repeated(): number;
+}
+
+interface PendingVerb extends ScopedVerb {
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly writer: Writer;
+  readonly health: Health;
+  committed(events: readonly JournalEvent[]): void;
+}
+
+/** Verbs of one transaction: the first of them waits for all. */
+const MOST_VERBS = 64;
+export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
+  const attempts = makeAttempts({ clock, writer, health });
+  const watches: CommitWatch[] = [];
+  let pending: PendingVerb[] = [];
+  let working: Promise<void> | undefined;
+  let ended = false;
+
+  async function work(): Promise<void> {
+    // The verbs of this tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (pending.length > 0) {
+      const group = pending.slice(0, MOST_VERBS);
+      pending = pending.slice(MOST_VERBS);
+      await carryOutGroup(group);
+    }
+    working = undefined;
+  }
+
+  async function carryOutGroup(group: readonly PendingVerb[]): Promise<void> {
+    const startedAt = clock.monotonic();
+    const outcome = await attempts.commit(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
+    if (outcome.kind === 'committed') {
+      for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
+      health.well();
+      for (const [at, { resolve }] of group.entries()) resolve(outcome.results[at]);
+      if (outcome.events.length > 0) committed(outcome.events);
+      return;
+    }
+    const { error } = outcome;
+    // A verb that refuses, or a statement that fails, undoes no other verb.
+    if (group.length > 1 && faultKindOf(error) !== 'away') for (const one of group) await carryOutGroup([one]);
+    else refuse(group, error);
+  }
+
+  function refuse(group: readonly PendingVerb[], error: unknown): void {
+    if (faultKindOf(error) !== undefined) {
+      health.failed(error);
+      for (const watch of watches) watch.refused();
+    }
+    const refusal = refusalOf(error);
+    for (const { reject } of group) reject(refusal);
+  }
+
+  return {
+    write: <Result>(verb: (tx: Transaction) => Step<Result>, scope: Scope = 'all') =>
+      new Promise<Result>((resolve, reject) => {
+        const lost = health.lost();
+        if (ended) return reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
+        if (lost !== undefined) return reject(refusalOf(lost));
+        pending.push({ verb, scope, resolve, reject });
+        working ??= work();
+      }),
+    end: async () => {
+      ended = true;
+      await working;
+    },
+    watch: (watch) => void watches.push(watch),
+    repeated: attempts.repeated,
+  };
+}

@@ -1,0 +1,145 @@
+// A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
+import type { Duplex } from 'node:stream';
+import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
+import type { Value } from '../statement.ts';
+import { fromPostgres, toPostgres } from './text.ts';
+
+/** What a statement answers. */
+export interface Answer {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Value[])[];
+  /** How many rows it changed or has. */
+  readonly count: number;
+  /** `COMMIT`, `ROLLBACK`, `SELECT` …, as the server names what it did. */
+  readonly command: string;
+}
+
+/** A statement with a name, by which the server prepares it once a connection. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Connection {
+  /** The process of the server that works for it. */
+  readonly serverPid: number;
+  /** Sends a statement. */
+  ask(statement: NamedText, values: readonly Value[]): Promise<Answer>;
+  /** Sends statements without values that are prepared by none; the answer is that of the last one. */
+  say(text: string): Promise<Answer>;
+  /** Whether it has ended: then no answer comes any more. */
+  isLost(): boolean;
+  /** Ends it, after the answers of what was sent. */
+  close(): Promise<void>;
+}
+
+/** Limits of time of one connection, in milliseconds. */
+const LIMITS = {
+  connectionTimeoutMillis: 10_000,
+  statement_timeout: 60_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 60_000,
+} as const;
+
+/**
+ * Plans that don't change with what tables happen to have: a list has an index that a statement was written for. Compiling a plan pays
+ * for reports, which there are none of.
+ */
+const PLANNER = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
+
+type Parse = (text: string) => Value;
+
+const number: Parse = Number;
+const text: Parse = fromPostgres;
+/** By the types' numbers: bool, bytea, int8, int2, int4, oid, float4, float8, numeric. All others are text. */
+const PARSERS: ReadonlyMap<number, Parse> = new Map([
+  [16, (value) => (value === 't' ? 1 : 0)],
+  [17, (value) => Buffer.from(value.slice(2), 'hex')],
+  ...[20, 21, 23, 26, 700, 701, 1700].map((type): [number, Parse] => [type, number]),
+]);
+
+// The types of `pg` say that parsers depend on the format; all values come as text.
+const types: CustomTypesConfig = { getTypeParser: (type: number) => PARSERS.get(type) ?? text };
+
+/** Opens a connection. Rejects with what the server or the network says. `lost` is called once, when it ends by itself. */
+export async function connect(config: ClientConfig, lost: (error: Error) => void): Promise<Connection> {
+  const client = new Client({ ...LIMITS, ...config, options: PLANNER, types, pipeline: true, keepAlive: true });
+  let [isLost, isClosing] = [false, false];
+  const end = (error: Error) => {
+    if (isLost) return;
+    isLost = true;
+    if (!isClosing) lost(error);
+  };
+  client.on('error', end);
+  client.on('end', () => end(new Error('Connection terminated')));
+  try {
+    await client.connect();
+  } catch (error) {
+    isClosing = true;
+    client.end().catch(() => undefined);
+    throw error;
+  }
+  const { connection, processID: serverPid } = client as unknown as Internals;
+  const gather = makeGather(connection.stream);
+  return {
+    serverPid,
+    ask: ({ name, text }, values) =>
+      new Promise((resolve, reject) => {
+        gather();
+        client.query({ name, text, values: values.map(encoded), rowMode: 'array' }, (error, result) => {
+          if (error) reject(error);
+          else resolve(answerOf(result));
+        });
+      }),
+    say: (text) =>
+      new Promise((resolve, reject) => {
+        gather();
+        client.query({ text, rowMode: 'array' }, (error, result) => {
+          if (error) reject(error);
+          else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
+        });
+      }),
+    isLost: () => isLost,
+    close: async () => {
+      isClosing = true;
+      await client.end();
+    },
+  };
+}
+
+/** What the types of `pg` leave out of its client. */
+interface Internals {
+  readonly connection: { readonly stream: Duplex };
+  readonly processID: number;
+}
+
+/** Statements of one turn of the event loop leave in one write. */
+function makeGather(stream: Duplex): () => void {
+  let isGathering = false;
+  const leave = () => {
+    isGathering = false;
+    stream.uncork();
+  };
+  return () => {
+    if (isGathering) return;
+    isGathering = true;
+    stream.cork();
+    process.nextTick(leave);
+  };
+}
+
+const encoded = (value: Value): Value => (typeof value === 'string' ? toPostgres(value) : value);
+
+interface Result {
+  readonly fields: readonly { readonly name: string }[];
+  readonly rows: unknown[];
+  readonly rowCount: number | null;
+  readonly command: string;
+}
+
+const answerOf = ({ fields, rows, rowCount, command }: Result): Answer => ({
+  columns: fields.map(({ name }) => name),
+  rows: rows as Value[][],
+  count: rowCount ?? 0,
+  command,
+});

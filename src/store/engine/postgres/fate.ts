@@ -1,0 +1,52 @@
+// What became of a transaction whose connection was lost after its commit was sent: the server knows, by its number.
+import { type Clock, pause } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import type { EventRow } from '../journal/rows.ts';
+import { makeRowMapper } from '../row.ts';
+import type { Connection } from './connection.ts';
+import type { Writer } from './writer.ts';
+
+/** How long a server may take to say it: its process may still work on it. */
+const FATE_MS = 60_000;
+const RETRY_MS = 100;
+
+const FATE = { name: 'fate', text: 'SELECT pg_xact_status($1::xid8)' };
+const EVENTS_AFTER = {
+  name: 'events_after',
+  text: 'SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events WHERE id > $1 ORDER BY id',
+};
+
+/** The events of the last transaction; null when it wasn't kept. Rejects when that can't be found out. */
+export async function eventsOf(
+  transaction: string,
+  writer: Writer,
+  clock: Clock,
+): Promise<readonly JournalEvent[] | null> {
+  const reached = await whenKept(transaction, writer, clock);
+  if (reached === null) return null;
+  // No other connection writes: what is behind the last one is of this transaction.
+  const { columns, rows } = await reached.ask(EVENTS_AFTER, [writer.lastId()]);
+  const toRow = makeRowMapper(columns, undefined);
+  return rows.map((values) => {
+    const { payload, ...row } = toRow(values) as EventRow;
+    return { ...row, payload: JSON.parse(payload) as unknown } as JournalEvent;
+  });
+}
+
+/** A connection, once the transaction is known to be kept; null when it isn't. */
+async function whenKept(transaction: string, writer: Writer, clock: Clock): Promise<Connection | null> {
+  const until = clock.monotonic() + FATE_MS;
+  for (;;) {
+    const isLate = clock.monotonic() >= until;
+    const reached = await writer.connection().catch((error: unknown) => {
+      if (isLate) throw error;
+      return null;
+    });
+    const answer = await reached?.ask(FATE, [transaction]).catch(() => undefined);
+    const status = answer?.rows[0]![0];
+    if (status === 'committed') return reached;
+    if (status === 'aborted' || status === null) return null;
+    if (isLate) throw new Error('Connection terminated: the server does not say whether its last transaction was kept');
+    await pause(clock, RETRY_MS);
+  }
+}

@@ -1,0 +1,39 @@
+// The lock of a database: one daemon at a time, and the next one's error names the holder. The server releases it with the connection.
+import { type Clock, pause } from '../../../domain/clock.ts';
+import { ErrandError } from '../../../domain/errors.ts';
+import type { Connection } from './connection.ts';
+
+/** Any two numbers that nobody else takes in this database. */
+const [CLASS, OBJECT] = [1_701_999_201, 1];
+const TAKE = `SELECT pg_try_advisory_lock(${CLASS}, ${OBJECT})`;
+const HOLDER = `SELECT pid, application_name, coalesce(host(client_addr), 'this machine')
+  FROM pg_stat_activity JOIN pg_locks USING (pid)
+  WHERE locktype = 'advisory' AND classid = ${CLASS} AND objid = ${OBJECT} AND granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** A process of the server may need so long to notice that its client is gone. */
+const WAIT_MS = 5_000;
+const RETRY_MS = 50;
+
+interface Options {
+  readonly clock: Clock;
+  /** The process of the server that had the lock for this daemon before. */
+  readonly lastPid: number | null;
+}
+
+/** Takes it. Throws `conflict` when another daemon has it. */
+export async function takeLock(connection: Connection, { clock, lastPid }: Options): Promise<void> {
+  const until = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    const { rows } = await connection.say(TAKE);
+    if (rows[0]![0] === 1) return;
+    const [holder] = (await connection.say(HOLDER)).rows;
+    // Its connection was lost; it may not know yet.
+    if (holder !== undefined && holder[0] === lastPid) await connection.say(`SELECT pg_terminate_backend(${lastPid})`);
+    else if (clock.monotonic() >= until) {
+      const who = holder === undefined ? '' : ` (${String(holder[1])}, from ${String(holder[2])})`;
+      throw new ErrandError('conflict', `The database is in use by another Errand${who}.`);
+    }
+    await pause(clock, RETRY_MS);
+  }
+}

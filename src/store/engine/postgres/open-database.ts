@@ -1,0 +1,134 @@
+// A database of PostgreSQL as an engine: one connection that writes, group by group, and several that read.
+import { hostname } from 'node:os';
+import type { Clock } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
+import type { Step } from '../statement.ts';
+import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
+import { type Commits, makeCommits } from './commits.ts';
+import { connect } from './connection.ts';
+import { figuresOf } from './figures.ts';
+import { explainOpening } from './opening-faults.ts';
+import { makeHealth } from './health.ts';
+import { migrate } from './migrate.ts';
+import { makePool } from './pool.ts';
+import { makeRead } from './read.ts';
+import { makeWriter, type Writer } from './writer.ts';
+
+export interface PostgresOptions {
+  readonly alarms?: StoreAlarms;
+  /** Connections in all. */
+  readonly connections?: number;
+}
+
+/** Connections unless another number is given. */
+export const CONNECTIONS = 12;
+
+/** A verb without a statement. */
+// oxlint-disable-next-line require-yield
+function* nothing(): Step<void> {
+  // Its transaction is all that is of interest.
+}
+
+/**
+ * Opens, and creates or migrates, the database: its first verb waits for that, and rejects with what the operator has to do when it
+ * fails.
+ */
+export function openPostgres(
+  address: PostgresAddress,
+  clock: Clock,
+  { alarms = NO_ALARMS, connections = CONNECTIONS }: PostgresOptions = {},
+): Database {
+  const config = { ...clientConfig(address), application_name: `errand ${hostname()} ${process.pid}`.slice(0, 63) };
+  const health = makeHealth(nameOf(address), alarms);
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
+  const writer = makeWriter({
+    config,
+    clock,
+    health,
+    opened: (connection) => migrate(connection, address, alarms.migrating),
+  });
+  const commits = makeCommits({
+    clock,
+    writer,
+    health,
+    committed: (events) => {
+      writer.reached(events.at(-1)!.id);
+      for (const listener of listeners) listener(events);
+    },
+  });
+  const pool = makePool(connections - 1, () => connect(config, () => undefined));
+  const whenOpened = makeWhenOpened(writer, address);
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await commits.end();
+    await pool.close();
+    await writer.close();
+  }
+
+  const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
+  return {
+    ...verbs,
+    answered: async () => {
+      await whenOpened();
+      await commits.write(nothing);
+    },
+    // A commit is durable when the server answers it.
+    durable: whenOpened,
+    fault: health.fault,
+    burden: () => null,
+    figures: verbs.read((tx) => figuresOf(tx, pool.figures())),
+    // The server gives space to new rows by itself.
+    giveBack: async () => ({ rows: 0, more: false }),
+    onCommitted: (listener) => void listeners.push(listener),
+    watchCommits: commits.watch,
+    close: () => (closed ??= close()),
+  };
+}
+
+/** The database is there, examined and locked. When it can't be opened, the next verb tries again. */
+function makeWhenOpened(writer: Writer, address: PostgresAddress): () => Promise<void> {
+  let opened: Promise<void> | undefined;
+  const open = () =>
+    writer.connection().then(
+      () => undefined,
+      (error: unknown) => {
+        opened = undefined;
+        throw explainOpening(error, address);
+      },
+    );
+  return () => (opened ??= open());
+}
+
+interface Parts {
+  readonly commits: Commits;
+  readonly read: Database['read'];
+  whenOpened(): Promise<void>;
+}
+
+function makeVerbs({ commits, read, whenOpened }: Parts): Pick<Database, 'write' | 'writeAll' | 'read'> {
+  return {
+    write:
+      (verb, { scope } = {}) =>
+      async (...args) => {
+        await whenOpened();
+        return commits.write((tx) => verb(tx, ...args), scope?.(args[0]));
+      },
+    // Calls share a transaction, and the time of its statements, anyway.
+    writeAll:
+      (verb, { scope } = {}) =>
+      async (item) => {
+        await whenOpened();
+        const [result] = await commits.write((tx) => verb(tx, [item]), scope?.(item));
+        return result!;
+      },
+    read: (verb) => {
+      const call = read(verb);
+      return async (...args) => {
+        await whenOpened();
+        return call(...args);
+      };
+    },
+  };
+}

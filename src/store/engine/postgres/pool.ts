@@ -1,0 +1,59 @@
+// A few connections that are shared: each is taken, used and given back.
+import type { PoolFigures } from '../database.ts';
+import type { Connection } from './connection.ts';
+
+export interface Pool {
+  /** Uses a connection, alone; waits for one while all are taken. Rejects when none can be opened. */
+  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
+  figures(): PoolFigures;
+  /** Ends those that nobody uses. */
+  close(): Promise<void>;
+}
+
+/** `most`: how many there are at most; each is opened when it is needed first. */
+export function makePool(most: number, open: () => Promise<Connection>): Pool {
+  let idle: Connection[] = [];
+  const waiting: (() => void)[] = [];
+  let count = 0;
+
+  async function take(): Promise<Connection> {
+    for (;;) {
+      const lost = idle.filter((connection) => connection.isLost()).length;
+      idle = idle.filter((connection) => !connection.isLost());
+      count -= lost;
+      const found = idle.pop();
+      if (found !== undefined) return found;
+      if (count < most) break;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+    count += 1;
+    try {
+      return await open();
+    } catch (error) {
+      count -= 1;
+      waiting.shift()?.();
+      throw error;
+    }
+  }
+
+  function give(connection: Connection): void {
+    if (connection.isLost()) count -= 1;
+    else idle.push(connection);
+    waiting.shift()?.();
+  }
+
+  return {
+    use: async (work) => {
+      const connection = await take();
+      try {
+        return await work(connection);
+      } finally {
+        give(connection);
+      }
+    },
+    figures: () => ({ most, open: count, busy: count - idle.length, waiting: waiting.length }),
+    close: async () => {
+      await Promise.all(idle.map((connection) => connection.close().catch(() => undefined)));
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// The connections that read: verbs that only read share a few of them.
+import type { Database } from '../database.ts';
+import { READER, type Statement, type Step } from '../statement.ts';
+import type { Connection } from './connection.ts';
+import { carryOut, makePipeline, type Pipeline } from './execute.ts';
+import { faultKindOf, refusalOf } from './faults.ts';
+import type { Health } from './health.ts';
+import type { Pool } from './pool.ts';
+
+/** Statements of one verb see one state of the rows. */
+const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** Makes the verbs that only read. */
+export function makeRead(pool: Pool, health: Health): Database['read'] {
+  return (verb) => {
+    // Most verbs read with one statement, which sees one state by itself. Others are known once they were carried out.
+    let isAlone = true;
+    const once = <Result>(step: Step<Result>) =>
+      pool.use<Result | typeof SEVERAL>((connection) =>
+        isAlone ? readAlone(makePipeline(connection), step) : readTogether(connection, step),
+      );
+    return async (...args) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          const result = await once(verb(READER, ...args));
+          if (result !== SEVERAL) return result;
+          isAlone = false;
+        } catch (error) {
+          if (faultKindOf(error) === 'away' && tries === 1) continue;
+          health.failed(error);
+          throw refusalOf(error);
+        }
+      }
+    };
+  };
+}
+
+/** A verb needs several statements. */
+const SEVERAL = Symbol('several');
+
+/** Carries out a verb of one statement; `SEVERAL`, with nothing done, when it wants another one. */
+async function readAlone<Result>(pipeline: Pipeline, step: Step<Result>): Promise<Result | typeof SEVERAL> {
+  let isFirst = true;
+  function* first(): Generator<Statement<unknown>, Result | typeof SEVERAL, unknown> {
+    const verb = step[Symbol.iterator]();
+    let next = verb.next(undefined);
+    while (next.done !== true) {
+      if (!isFirst) return SEVERAL;
+      isFirst = false;
+      next = verb.next(yield next.value);
+    }
+    return next.value;
+  }
+  return carryOut(pipeline, { [Symbol.iterator]: first });
+}
+
+/** Carries out a verb in a transaction, whose end isn't waited for. */
+async function readTogether<Result>(connection: Connection, step: Step<Result>): Promise<Result> {
+  const pipeline = makePipeline(connection);
+  pipeline.say(BEGIN).catch(() => undefined);
+  try {
+    return await carryOut(pipeline, step);
+  } finally {
+    connection.say('COMMIT').catch(() => undefined);
+  }
+}

@@ -1,0 +1,90 @@
+// One transaction on PostgreSQL: the verbs of a group, one after another, and the events that they add to the journal.
+import type { Clock } from '../../../domain/clock.ts';
+import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
+import type { Scope } from '../database.ts';
+import { type Step, StepTransaction, type Transaction } from '../statement.ts';
+import type { Connection } from './connection.ts';
+import { carryOut, makePipeline } from './execute.ts';
+import { faultKindOf } from './faults.ts';
+import { sendEvents, type StreamSeqs } from './journal.ts';
+
+/**
+ * How it ended. `undone`: none of it was kept. `unknown`: the connection was lost after the commit was sent, so only the server knows,
+ * by the number of the transaction.
+ */
+export type Outcome =
+  | { readonly kind: 'committed'; readonly results: readonly unknown[]; readonly events: readonly JournalEvent[] }
+  | { readonly kind: 'undone'; readonly error: unknown }
+  | { readonly kind: 'unknown'; readonly error: unknown; readonly id: string; readonly results: readonly unknown[] };
+
+interface Parts {
+  readonly clock: Clock;
+  readonly streamSeqs: StreamSeqs;
+}
+
+/** A call of a verb. */
+export interface ScopedVerb {
+  readonly scope: Scope;
+  verb(tx: Transaction): Step<unknown>;
+}
+
+/** What a verb has done, whose transaction isn't committed. */
+interface Done {
+  readonly result: unknown;
+  events(): Promise<readonly JournalEvent[]>;
+}
+
+/** Begins it, and asks for its number, by which its fate can be asked for. */
+const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
+
+/** Carries out verbs in one transaction. BEGIN rides with the first statement, and COMMIT with the last ones. */
+export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
+  const pipeline = makePipeline(connection);
+  const begun = pipeline.say(BEGIN);
+  begun.catch(() => undefined);
+  const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {
+    const tx = new StepTransaction(parts.clock.now());
+    const result = await carryOut(pipeline, verb(tx));
+    return { result, events: await sendEvents(pipeline, parts.streamSeqs, tx) };
+  });
+  const number = await begun.catch(() => null);
+  const failed = all.find((one) => one.status === 'rejected');
+  if (failed !== undefined || number === null) {
+    connection.say('ROLLBACK').catch(() => undefined);
+    return { kind: 'undone', error: pipeline.failure() ?? failed?.reason };
+  }
+  const id = number.rows[0]![0] as string;
+  const done = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const results = done.map(({ result }) => result);
+  try {
+    // After a statement that failed, the server answers it with ROLLBACK.
+    const { command } = await pipeline.say('COMMIT');
+    if (command !== 'COMMIT') return { kind: 'undone', error: pipeline.failure() };
+    const written: JournalEvent[] = [];
+    for (const { events } of done) written.push(...(await events()));
+    // Verbs side by side have written theirs in any order.
+    return { kind: 'committed', results, events: written.sort((one, other) => one.id - other.id) };
+  } catch (error) {
+    if (faultKindOf(error) === 'away') return { kind: 'unknown', error, id, results };
+    return { kind: 'undone', error };
+  }
+}
+
+/**
+ * Carries out verbs side by side, each behind those before it that have a session in common with it, so that each finds what it would
+ * find if it were alone. They settle all, so that no statement follows the end of the transaction.
+ */
+function sideBySide<Result>(verbs: readonly ScopedVerb[], carry: (verb: ScopedVerb) => Promise<Result>) {
+  const started: Promise<Result>[] = [];
+  const lastOf = new Map<number, Promise<unknown>>();
+  let barrier: Promise<unknown> = Promise.resolve();
+  for (const verb of verbs) {
+    const { scope } = verb;
+    const before = scope === 'all' ? started : [barrier, ...scope.flatMap((session) => lastOf.get(session) ?? [])];
+    const done = Promise.all(before).then(() => carry(verb));
+    started.push(done);
+    if (scope === 'all') barrier = done;
+    else for (const session of scope) lastOf.set(session, done);
+  }
+  return Promise.allSettled(started);
+}
