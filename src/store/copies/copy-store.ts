@@ -128,8 +128,10 @@ async function copyBetween({ source, target, schema, progress, signal, to }: Cop
     });
     const other = compared.filter((table) => !isSame(table));
     if (other.length > 0) throw differing(other, to);
-    await target.complete((done, all) => progress('indexes', done, all));
-    signal.throwIfAborted();
+    await target.complete((done, all) => {
+      progress('indexes', done, all);
+      signal.throwIfAborted();
+    });
     await target.publish(await source.numbers());
     return compared;
   } catch (error) {

@@ -5,9 +5,10 @@ import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { ErrandError } from '../../../domain/errors.ts';
 import type { PostgresAddress } from '../../engine/postgres/address.ts';
-import { MARK_VERSION } from '../../engine/postgres/migrate.ts';
+import { MAKE as MAKE_VERSION } from '../../engine/postgres/migrate.ts';
 import { titleOf } from '../../engine/postgres/opening-faults.ts';
-import { postgresSchema } from '../../engine/postgres/schema.ts';
+import { postgresDdl } from '../../engine/postgres/schema.ts';
+import { SCHEMA } from '../../engine/schema.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { Addition, RowsTarget } from './place.ts';
 import { makePlaces, PLACES } from './places.ts';
@@ -55,7 +56,7 @@ export async function openTarget(address: PostgresAddress, tables: readonly Stor
       await whole(client, async () => {
         for (const { name, columns, key } of tables)
           await setNumber(client, [name, columns[key[0]!]!.name], numbers.get(name));
-        await client.query(`${MARK_VERSION}; DROP TABLE ${PLACES.name}, ${REST}`);
+        await client.query(`${MAKE_VERSION}; DROP TABLE ${PLACES.name}, ${REST}`);
       });
       // Lists are counted in indexes alone, which takes what a VACUUM knows.
       await client.query('VACUUM (ANALYZE)');
@@ -75,7 +76,7 @@ async function isBegun(client: Client, address: PostgresAddress): Promise<boolea
 }
 
 async function makeTables(client: Client, tables: readonly StoredTable[]): Promise<void> {
-  await client.query(postgresSchema());
+  await client.query(postgresDdl(SCHEMA.join('\n')));
   await client.query(`${PLACES.postgres}; CREATE TABLE ${REST} (step INTEGER NOT NULL, make TEXT NOT NULL)`);
   const rest = await client.query<{ step: number; make: string; remove: string }>(TAKE_AWAY);
   for (const { step, make } of rest.rows) await client.query(`INSERT INTO ${REST} VALUES ($1, $2)`, [step, make]);
