@@ -2,6 +2,28 @@ import { defineConfig } from 'vitest/config';
 import { readRules } from './scripts/rules/rules.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
+/** Of the store, what is about SQLite: its file, its plans, its own statements. All else is tested on both engines. */
+const onSqlite = [
+  'test/store/engine/sqlite/**',
+  'test/store/engine/{portable-sql,quick-conditions,row,steps}.test.ts',
+  'test/store/{longest-verbs,query-plans,trouble}.test.ts',
+  'test/store/inspection/{inspect,named-blobs}.test.ts',
+  'test/store/sessions/counted-sessions.test.ts',
+  'test/store/webhooks/delivery-lists.test.ts',
+];
+/** Tests of the store whose statements PostgreSQL takes. */
+const onBoth = [
+  'test/store/{accounts,find-ids,worker-nodes}.test.ts',
+  'test/store/inspection/disk-samples.test.ts',
+  'test/store/journal/{events,whole-rows}.test.ts',
+  'test/store/lifecycle/start-run.test.ts',
+  'test/store/people/{connections,definition-ids,signing-keys,users}.test.ts',
+  'test/store/publishing/page-limits.test.ts',
+  'test/store/runs/{prompt-size,run-records}.test.ts',
+  'test/store/sessions/{compactions,insights,session-records}.test.ts',
+  'test/store/webhooks/{planning,read-events,webhooks}.test.ts',
+];
+const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -15,7 +37,22 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: slow, pool: 'forks' } },
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...slow, ...onPostgres], pool: 'forks' },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include:
+            process.env['ERRAND_TEST_WHOLE'] === undefined ? [...onPostgres, ...onBoth] : ['test/store/**/*.test.ts'],
+          exclude: onSqlite,
+          pool: 'forks',
+          env: { ERRAND_TEST_ENGINE: 'postgres' },
+          globalSetup: 'test/support/postgres/shared-cluster.ts',
+        },
+      },
       {
         extends: true,
         test: {

@@ -40,7 +40,8 @@ export function openStore(file: string, clock: Clock, { renderBody, ...options }
   return makeStore(openDatabase(file, clock, options), renderBody);
 }
 
-function makeStore(database: Database, renderBody: RenderBody) {
+/** The verbs over a database. */
+export function makeStore(database: Database, renderBody: RenderBody) {
   const planning = makePlanning(database, renderBody);
   const kit = makeBudgetKit(database);
   const ofSessions = makeSessionVerbs(database);

@@ -8,6 +8,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { conditions, readPage } from '../engine/lists.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
+import { reservedBy } from './held-calls.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
 import type { BudgetKit } from './reserve.ts';
 import { beginPeriod, warnAgainIn } from './settle.ts';
@@ -29,7 +30,7 @@ const SELECT = `SELECT b.*, coalesce(k.id, u.id, t.id) AS subject_id,
   ${NAME_OF_SUBJECT} AS subject_name FROM ${NAMED_BUDGETS}`;
 /** The one budget of the same subject, unit and period. */
 const SAME = `SELECT * FROM budgets WHERE subject = ? AND unit = ? AND period = ?
-  AND coalesce(key_seq, user_seq, team_id, '') = coalesce(?, ?, ?, '')`;
+  AND key_seq IS NOT DISTINCT FROM ? AND user_seq IS NOT DISTINCT FROM ? AND team_id IS NOT DISTINCT FROM ?`;
 
 /** The verbs. An id that is unknown gives undefined. */
 export function makeBudgets(database: Database, kit: BudgetKit) {
@@ -169,7 +170,7 @@ function* toBudget(tx: Reader, { periodOf, held }: BudgetKit, row: NamedRow, now
     subjectId: row.subjectId,
     subjectName: row.subjectName,
     spent: isOfRuns ? 0 : yield* readSpent(tx, row.seq, startsAt),
-    reserved: held.reserved(row),
+    reserved: reservedBy(held.list(), row),
     startsAt: endsAt === null ? null : startsAt,
     renewsAt: endsAt,
     createdAt: row.createdAt,

@@ -29,8 +29,8 @@ export interface HeldCalls {
   release(call: HeldCall): void;
   /** Those of an attempt. */
   ofAttempt(attempt: Pick<CallToHold, 'runSeq' | 'attempt'>): HeldCall[];
-  /** What is held back of a budget, without the calls of a run. */
-  reserved(row: BudgetRow, exceptRunSeq?: number): number;
+  /** Those that are in progress now. */
+  list(): readonly HeldCall[];
   /**
    * Runs of which a call may be written in the database. They leave it with their last call, never in a transaction: that may be
    * rolled back, and its verbs run again.
@@ -49,14 +49,16 @@ export function makeHeldCalls(): HeldCalls {
       if (!Array.from(calls).some(({ runSeq }) => runSeq === call.runSeq)) saved.delete(call.runSeq);
     },
     ofAttempt: ({ runSeq, attempt }) => [...calls].filter((call) => call.runSeq === runSeq && call.attempt === attempt),
-    reserved: (row, exceptRunSeq) => {
-      let sum = 0;
-      for (const { payer, runSeq, most } of calls)
-        if (runSeq !== exceptRunSeq && pays(payer, row)) sum += most[row.unit];
-      return sum;
-    },
+    list: () => [...calls],
     saved,
   };
+}
+
+/** What calls hold back of a budget, without those of a run. */
+export function reservedBy(calls: readonly HeldCall[], row: BudgetRow, exceptRunSeq?: number): number {
+  let sum = 0;
+  for (const { payer, runSeq, most } of calls) if (runSeq !== exceptRunSeq && pays(payer, row)) sum += most[row.unit];
+  return sum;
 }
 
 function pays({ keySeq, userSeq, teamId }: Payer, row: BudgetRow): boolean {

@@ -5,7 +5,7 @@ import type { PeriodOf } from '../../domain/budgets/period.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { type BudgetRow, listApplying, type Payer, readSpent, termsOf } from './budget-rows.ts';
-import type { CallToHold, HeldCall, HeldCalls } from './held-calls.ts';
+import { type CallToHold, type HeldCall, type HeldCalls, reservedBy } from './held-calls.ts';
 import type { BudgetsInForce } from './in-force.ts';
 import type { BudgetWarnings } from './warnings.ts';
 
@@ -38,11 +38,13 @@ interface Asking {
   readonly awaited: ReadonlySet<number>;
 }
 
-/** The verb on reservations. It writes nothing: `read` does all of it in one turn, so that no other call comes between. */
+/** The verb on reservations: one at a time, so that no other call is held meanwhile. It writes nothing. */
 export function makeReservations({ read }: Database, { inForce, held, periodOf }: BudgetKit) {
   return {
     /** Holds back what a call may use at most, in every budget that applies to its run; or in none. */
     reserve: read(function* (tx: Reader, call: CallToHold, { now, awaited }: Asking): Step<Reservation> {
+      // Before any row is read: a call that is released meanwhile may be missing from what is spent then, and must count as held.
+      const others = held.list();
       if (!(yield* inForce.any(tx))) return { kind: 'granted', held: null };
       const run = yield* readCalling(tx, call);
       if (run === undefined) return { kind: 'gone' };
@@ -53,7 +55,7 @@ export function makeReservations({ read }: Database, { inForce, held, periodOf }
         const { startsAt, endsAt } = periodOf(termsOf(row), now);
         const isOfRun = row.subject === 'run';
         const spent = isOfRun ? run[row.unit] : yield* readSpent(tx, row.seq, startsAt);
-        const reserved = isOfRun ? 0 : held.reserved(row, call.runSeq);
+        const reserved = isOfRun ? 0 : reservedBy(others, row, call.runSeq);
         const verdict = decide({ limit: row.amount, spent, reserved, need: call.most[row.unit] });
         if (verdict === 'used up') return { kind: 'used up', budget: usedUp(row, endsAt) };
         if (verdict === 'wait' || awaited.has(row.seq)) budgets.push(row.seq);

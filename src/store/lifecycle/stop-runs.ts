@@ -39,7 +39,7 @@ interface UnfinishedRow {
 }
 
 // Searched by unfinished runs, not by users: the cost does not depend on how much a user has done.
-const OF_DISABLED = `SELECT DISTINCT s.seq, s.id FROM runs r INDEXED BY runs_unfinished
+const OF_DISABLED = `SELECT DISTINCT r.session_seq AS seq, s.id FROM runs r INDEXED BY runs_unfinished
   CROSS JOIN users u ON u.seq = r.user_seq CROSS JOIN sessions s ON s.seq = r.session_seq
   WHERE r.${IS_UNFINISHED} AND u.disabled = 1 AND r.session_seq > ?
   ORDER BY r.session_seq LIMIT +?`;

@@ -72,7 +72,7 @@ export function makeApiKeys(database: Database) {
     /** Whether a user has a key of this name that is neither revoked nor expired. */
     hasUsable: read(function* (tx: Reader, userSeq: number, name: string, at: number): Step<boolean> {
       const sql = `SELECT 1 FROM api_keys WHERE user_seq = ? AND name = ? AND revoked_at IS NULL
-        AND coalesce(expires_at > ?, 1) LIMIT 1`;
+        AND (expires_at IS NULL OR expires_at > ?) LIMIT 1`;
       return (yield* tx.get(sql, userSeq, name, at)) !== undefined;
     }),
 

@@ -21,7 +21,7 @@ interface Source {
 }
 
 const KEYS = 'SELECT k.id, k.name, u.username FROM api_keys k JOIN users u ON u.seq = k.user_seq WHERE';
-const USABLE = `k.revoked_at IS NULL AND u.disabled = 0 AND coalesce(k.expires_at > ?, 1) ORDER BY k.seq LIMIT ?`;
+const USABLE = `k.revoked_at IS NULL AND u.disabled = 0 AND (k.expires_at IS NULL OR k.expires_at > ?) ORDER BY k.seq LIMIT ?`;
 
 const SOURCES: readonly Source[] = [
   {

@@ -32,7 +32,7 @@ interface Sample {
 
 /** Of as many runs as are counted, those that are left. */
 const countOf = (part: RunPart) =>
-  `SELECT count(*) AS looked, coalesce(sum(isLeft), 0) AS things FROM (${runsFrom(part)})`;
+  `SELECT count(*) AS looked, count(CASE WHEN isLeft THEN 1 END) AS things FROM (${runsFrom(part)})`;
 const leftOf = (part: RunPart) => `SELECT seq FROM (${runsFrom(part)}) WHERE isLeft LIMIT ${SAMPLE}`;
 
 /** What a sample of the runs has of each part. */

@@ -40,17 +40,22 @@ const copy = (from: StoreLocation, to: StoreLocation, over: Over = {}) =>
     ...over,
   });
 
-/** A store with rows of nearly every table, closed; and one of them with strange ones as well. */
-const [plain, strange] = [join(temporaryDirectory(), 'plain.db'), join(temporaryDirectory(), 'strange.db')];
+const kept = temporaryDirectory({ onTestFinished: afterAll });
+/** A store with rows of nearly every table, closed; and the same with strange ones. Made once. */
+const [plain, strange] = [join(kept, 'plain.db'), join(kept, 'strange.db')];
 
 async function furnish(): Promise<void> {
   const fixture = await storeFixture(plain);
   await callEveryVerb(fixture);
   await fixture.accept();
   await fixture.store.close();
+  copyFileSync(plain, strange);
+  addStrange(strange);
 }
 
-function furnished(of = plain) {
+/** A copy of one of them in a directory of its own. */
+async function furnished(of = plain) {
+  if (!existsSync(plain)) await furnish();
   const place = fileIn();
   copyFileSync(of, place.file);
   return place;
@@ -105,7 +110,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   afterAll(() => cluster.close());
 
   test('there and back, all rows are the same, and so is what numbers the next ones', async () => {
-    const from = furnished(strange);
+    const from = await furnished(strange);
     const before = dumpFile(from.file);
     const filled = Object.values(before).filter((rows) => Array.isArray(rows) && rows.length > 0);
     expect(filled.length).toBeGreaterThan(40);
@@ -123,7 +128,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   });
 
   test('a daemon continues with the copy: new rows get the next numbers, and keys their counts', async () => {
-    const from = furnished();
+    const from = await furnished();
     const there = await emptyDatabase();
     const [sessions, listed] = await copy(from, there).then(async () => {
       const database = openPostgres(there.address, systemClock);
@@ -154,7 +159,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   });
 
   test('an interrupted copy is continued, in both directions, wherever it was', async () => {
-    const from = furnished(strange);
+    const from = await furnished(strange);
     const before = dumpFile(from.file);
     const [there, back] = [await emptyDatabase(), fileIn()];
     for (const [source, target] of [
@@ -184,7 +189,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   });
 
   test('what has changed at the source between two calls is noticed', async () => {
-    const from = furnished();
+    const from = await furnished();
     const there = await emptyDatabase();
     const interrupted = new AbortController();
     const progress = (step: CopyStep) => step === 'comparing' && interrupted.abort(new Error('stopped'));
@@ -205,7 +210,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
     const there = await emptyDatabase();
     const interrupted = new AbortController();
     const progress = () => interrupted.abort(new Error('stopped'));
-    await expect(copy(furnished(), there, { progress, signal: interrupted.signal })).rejects.toThrow('stopped');
+    await expect(copy(await furnished(), there, { progress, signal: interrupted.signal })).rejects.toThrow('stopped');
     const database = openPostgres(there.address, systemClock);
     await expect(database.answered()).rejects.toMatchObject({
       reason: 'conflict',
@@ -215,7 +220,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   });
 
   test('what is not empty is refused, and stays as it is', async () => {
-    const from = furnished();
+    const from = await furnished();
     const there = await emptyDatabase();
     await cluster.query(there.address.database, 'CREATE TABLE theirs ()');
     await expect(copy(from, there)).rejects.toThrow('is not empty: it has tables');
@@ -232,7 +237,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   test('another schema is refused, older or newer, and what is no store', async () => {
     const there = await emptyDatabase();
     const change = async (version: number) => {
-      const from = furnished();
+      const from = await furnished();
       const connection = new Connection(from.file);
       connection.pragma(`user_version = ${version}`);
       connection.close();
@@ -243,13 +248,13 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
     await expect(copy(await change(0), there)).rejects.toThrow('is not a database of Errand');
     await expect(copy(there, fileIn())).rejects.toThrow('is not a database of Errand');
     await expect(copy(fileIn(), there)).rejects.toMatchObject({ reason: 'not_found' });
-    await copy(furnished(), there);
+    await copy(await furnished(), there);
     await cluster.query(there.address.database, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
     await expect(copy(there, fileIn())).rejects.toThrow('newer than');
   });
 
   test('while a daemon uses a place, nothing is copied', async () => {
-    const from = furnished();
+    const from = await furnished();
     const there = await emptyDatabase();
     const lock = lockDataDirectory(dirname(from.file));
     await expect(copy(from, there)).rejects.toThrow('is in use by another Errand');
@@ -262,7 +267,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
   });
 
   test('a server that ends in between is named, and the copy is continued when it is back', async () => {
-    const from = furnished(strange);
+    const from = await furnished(strange);
     const there = await emptyDatabase();
     let ended: Promise<unknown> | undefined;
     const progress = (step: CopyStep, done: number) => {
@@ -279,7 +284,7 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
 
   test('a file that was begun by another version is left alone', async () => {
     const there = await emptyDatabase();
-    await copy(furnished(), there);
+    await copy(await furnished(), there);
     const file = fileIn();
     const connection = new Connection(`${file.file}.copy`);
     connection.exec('CREATE TABLE teams (id)');

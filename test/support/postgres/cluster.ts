@@ -42,6 +42,10 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
+/** The address of a database of the server with its socket in a directory. */
+export const urlOf = (directory: string, database: string, user = ROLE): string =>
+  `postgres://${user}@/${database}?host=${encodeURIComponent(directory)}`;
+
 /** Quick rather than durable, and small: hundreds of databases are made and dropped. */
 const SETTINGS = {
   listen_addresses: "''",
@@ -133,7 +137,7 @@ export function makeCluster(directory: string, port: number | null, password: st
   let keeper: ChildProcess | undefined;
   const data = join(directory, 'data');
   const url = (database: string, user = ROLE) =>
-    `postgres://${user}@/${database}?host=${encodeURIComponent(directory)}${port === null ? '' : `&port=${port}`}`;
+    `${urlOf(directory, database, user)}${port === null ? '' : `&port=${port}`}`;
   const log = () => readFileSync(join(directory, 'log'), 'utf8');
   const pid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
 

@@ -2,24 +2,28 @@
 import Connection from 'better-sqlite3';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { Database } from '../../../src/store/engine/database.ts';
-import { openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
-import { openStore as open, type Store, type StoreOptions } from '../../../src/store/open-store.ts';
+import { openPostgres } from '../../../src/store/engine/postgres/open-database.ts';
+import { type DatabaseOptions, openDatabase } from '../../../src/store/engine/sqlite/open-database.ts';
+import { makeStore, openStore as open, type Store, type StoreOptions } from '../../../src/store/open-store.ts';
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
+import { addressOf, changeIn, databaseFor, isPostgres, rowsIn } from '../postgres/shared-cluster.ts';
 
-/** The engine of all stores of the tests. */
-const isPostgres = process.env['ERRAND_TEST_ENGINE'] === 'postgres';
-
+/** Opens the store of a SQLite file, or of the database that stands for it. */
 export function openStore(file: string, clock: Clock, options: Partial<StoreOptions> = {}): Store {
+  if (isPostgres) return makeStore(openRows(file, clock, options), options.renderBody ?? renderBody);
   return open(file, clock, { renderBody, ...options });
 }
 
 /** The same rows without verbs, also beside an open store. */
-export function openRows(file: string, clock: Clock): Database {
-  return openDatabase(file, clock);
+export function openRows(file: string, clock: Clock, { alarms }: Pick<DatabaseOptions, 'alarms'> = {}): Database {
+  const options = alarms === undefined ? {} : { alarms };
+  if (!isPostgres) return openDatabase(file, clock, options);
+  return openPostgres(addressOf(databaseFor(file)), clock, { ...options, connections: 4, isLocked: false });
 }
 
 /** Rows of a query, beside the store. */
 export function rowsOf<Row>(file: string, sql: string): Row[] {
+  if (isPostgres) return rowsIn(file, sql);
   const connection = new Connection(file, { readonly: true });
   try {
     return connection.prepare(sql).all() as Row[];
@@ -30,6 +34,7 @@ export function rowsOf<Row>(file: string, sql: string): Row[] {
 
 /** Changes rows, beside the store. */
 export function changeRows(file: string, sql: string): void {
+  if (isPostgres) return changeIn(file, sql);
   const connection = new Connection(file);
   try {
     connection.exec(sql);

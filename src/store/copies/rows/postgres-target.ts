@@ -5,10 +5,9 @@ import type { Client } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { ErrandError } from '../../../domain/errors.ts';
 import type { PostgresAddress } from '../../engine/postgres/address.ts';
-import { MAKE as MAKE_VERSION } from '../../engine/postgres/migrate.ts';
+import { MAKE_VERSION } from '../../engine/postgres/migrate.ts';
 import { titleOf } from '../../engine/postgres/opening-faults.ts';
-import { postgresDdl } from '../../engine/postgres/schema.ts';
-import { SCHEMA } from '../../engine/schema.ts';
+import { postgresSchema } from '../../engine/postgres/schema.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { Addition, RowsTarget } from './place.ts';
 import { makePlaces, PLACES } from './places.ts';
@@ -76,7 +75,7 @@ async function isBegun(client: Client, address: PostgresAddress): Promise<boolea
 }
 
 async function makeTables(client: Client, tables: readonly StoredTable[]): Promise<void> {
-  await client.query(postgresDdl(SCHEMA.join('\n')));
+  await client.query(postgresSchema());
   await client.query(`${PLACES.postgres}; CREATE TABLE ${REST} (step INTEGER NOT NULL, make TEXT NOT NULL)`);
   const rest = await client.query<{ step: number; make: string; remove: string }>(TAKE_AWAY);
   for (const { step, make } of rest.rows) await client.query(`INSERT INTO ${REST} VALUES ($1, $2)`, [step, make]);

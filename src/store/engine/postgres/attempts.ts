@@ -4,6 +4,7 @@ import { eventsOf } from './fate.ts';
 import { faultKindOf } from './faults.ts';
 import type { Health } from './health.ts';
 import { makeStreamSeqs } from './journal.ts';
+import { makeKeys } from './keys.ts';
 import { type Outcome, type ScopedVerb, transact } from './transact.ts';
 import type { Writer } from './writer.ts';
 
@@ -24,7 +25,7 @@ interface Parts {
 const [TRIES, PAUSE_MS] = [6, 20];
 
 export function makeAttempts({ clock, writer, health }: Parts): Attempts {
-  const streamSeqs = makeStreamSeqs();
+  const [streamSeqs, keys] = [makeStreamSeqs(), makeKeys()];
   let repeated = 0;
 
   /** Finds out whether a transaction was kept whose connection was lost. */
@@ -43,7 +44,7 @@ export function makeAttempts({ clock, writer, health }: Parts): Attempts {
   return {
     commit: async (group) => {
       for (let tries = 1; ; tries += 1) {
-        const outcome = await decided(await transact(await writer.connection(), group, { clock, streamSeqs }));
+        const outcome = await decided(await transact(await writer.connection(), group, { clock, streamSeqs, keys }));
         if (outcome.kind === 'committed') return outcome;
         streamSeqs.forget();
         const kind = faultKindOf(outcome.error);

@@ -1,27 +1,76 @@
-// Statements of verbs in the words of PostgreSQL.
+// Statements of verbs in the words of PostgreSQL. What both engines take is written so in the verb; here is what they don't share.
 
-/** Text and comments, which stay as they are, or a parameter. */
-const TOKEN = /'[^']*'|--[^\n]*|\?/g;
-const DELETE_SOME = /DELETE FROM (\w+)( WHERE [\s\S]*?)?( ORDER BY [^()]*?)? LIMIT (\$\d+|\d+)\s*$/;
+/** Text, quoted names and comments, which stay as they are; a parameter; or a name of ours, which would lose its capitals. */
+const TOKEN = /'[^']*'|"[^"]*"|--[^\n]*|\?|\b[a-z]\w*[A-Z]\w*\b/g;
+const NAME = /^[a-z]/;
+
+/** `DELETE` and `UPDATE` take no number of rows; the rows that are meant have their places. */
+const SOME_ROWS =
+  /^(DELETE FROM (\w+)|UPDATE (\w+)\s+SET [\s\S]*?)(\s+WHERE [\s\S]*?)(\s+ORDER BY [^()]*?)?(\s+RETURNING [\s\S]*?)?\s+LIMIT (\$\d+|\d+)\s*$/;
+const WITH_SOME_ROWS = /^(WITH [\s\S]*\) )(DELETE FROM [\s\S]* LIMIT (?:\$\d+|\d+)\s*)$/;
 
 /** Each with what it is replaced with. */
 const RULES: readonly (readonly [RegExp, string])[] = [
-  // Hints to SQLite's planner.
-  [/CROSS JOIN (\w+(?: (?:AS )?(?!ON\b)\w+)?) ON/g, 'JOIN $1 ON'],
-  [/ INDEXED BY \w+| NOT INDEXED/g, ''],
-  [/LIMIT \+/g, 'LIMIT '],
+  // SQLite is told here in which order to join, or which index to take, and elsewhere not to read an expression as a constant.
+  [/\bCROSS JOIN(\s+\w+(?:\s+(?:AS\s+)?(?!ON\b)\w+)?\s+ON\b)/g, 'JOIN$1'],
+  [/\s+INDEXED BY \w+|\s+NOT INDEXED\b/g, ''],
+  [/\bLIMIT \+/g, 'LIMIT '],
+  // Functions of other names.
   [/\binstr\(/g, 'strpos('],
-  [/(\w+\.)?payload ->> '\$\.(\w+)'/g, "($1payload::json ->> '$2')"],
-  [/CAST\((.*?) AS INTEGER\)/g, 'CAST($1 AS BIGINT)'],
   [/\bhex\(([\w.]+)\)/g, "upper(encode($1, 'hex'))"],
-  [/x'(\w\w)'/g, "'\\x$1'::bytea"],
-  // Rows can't be deleted up to a number of them.
-  [DELETE_SOME, 'DELETE FROM $1 WHERE ctid = ANY (ARRAY(SELECT ctid FROM $1$2$3 LIMIT $4))'],
+  [/\bx'(\w\w)'/g, "'\\x$1'::bytea"],
+  // Text is no JSON, and JSON of PostgreSQL has no U+0000: a member that is a text without quotes is found in the text.
+  [/((?:\w+\.)?\w+) ->> '\$\.(\w+)'/g, `substring($1 from '"$2":"([^"]*)"')`],
+  [/json_set\((\w+), '\$\.(\w+)', ''\)/g, `regexp_replace($1, '"$2":"(\\\\.|[^"\\\\])*"', '"$2":""')`],
+  // Integers of 64 bits, and text as bytes.
+  [/\bAS INTEGER\)/g, 'AS BIGINT)'],
+  [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],
 ];
 
 /** The statement that does the same. */
 export function translate(sql: string): string {
   let parameters = 0;
-  const numbered = sql.replace(TOKEN, (token) => (token === '?' ? `$${(parameters += 1)}` : token));
-  return RULES.reduce((text, [from, to]) => text.replace(from, to), numbered);
+  const numbered = sql.replace(TOKEN, (token) => {
+    if (token === '?') return `$${(parameters += 1)}`;
+    return NAME.test(token) ? `"${token}"` : token;
+  });
+  const [, head = '', body = numbered] = WITH_SOME_ROWS.exec(numbered) ?? [];
+  const text = head + body.replace(SOME_ROWS, someRows);
+  return withAliases(RULES.reduce((changed, [from, to]) => changed.replace(from, to), text));
+}
+
+function someRows(
+  ...[, head, deleted, updated, where, order = '', returning = '', limit]: (string | undefined)[]
+): string {
+  const rows = `SELECT ctid FROM ${deleted ?? updated}${where}${order} LIMIT ${limit}`;
+  return `${head} WHERE ctid = ANY (ARRAY(${rows}))${returning}`;
+}
+
+const SUBSELECT = /\b(?:FROM|JOIN)\s*\((?=\s*(?:SELECT|WITH)\b)/g;
+/** What may stand behind a table without an alias. */
+const NO_ALIAS =
+  /^\s*($|\)|,|;|(?:WHERE|GROUP|ORDER|LIMIT|JOIN|LEFT|CROSS|ON|UNION|HAVING|EXCEPT|INTERSECT|RETURNING|WINDOW|OFFSET)\b)/;
+
+/** Version 15 wants a name for every sub-select that is a table. */
+function withAliases(sql: string): string {
+  let text = sql;
+  const starts = [...sql.matchAll(SUBSELECT)].map(({ 0: found, index }) => index + found.length);
+  // From the last one: what is inserted moves only what is behind it.
+  for (const [number, start] of starts.toReversed().entries()) {
+    const end = endOfParentheses(text, start);
+    if (NO_ALIAS.test(text.slice(end))) text = `${text.slice(0, end)} AS unnamed_${number}${text.slice(end)}`;
+  }
+  return text;
+}
+
+/** Where the parentheses end that were opened just before a place. */
+function endOfParentheses(sql: string, start: number): number {
+  let depth = 1;
+  let at = start;
+  for (; depth > 0; at += 1) {
+    if (sql[at] === '(') depth += 1;
+    else if (sql[at] === ')') depth -= 1;
+    else if (sql[at] === "'") at = sql.indexOf("'", at + 1);
+  }
+  return at;
 }

@@ -1,24 +1,32 @@
 // PostgreSQL as an engine: runs a verb on one connection. It waits only for statements whose answers the verb needs.
 import { makeRowMapper, type RowKind, type RowMapper } from '../row.ts';
-import type { Statement, Step } from '../statement.ts';
+import type { Statement, Step, Value } from '../statement.ts';
 import type { Answer, Connection, NamedText } from './connection.ts';
 import { translate } from './dialect.ts';
+import type { Keys } from './keys.ts';
 import { keyOf } from './schema.ts';
+import { fromPostgres, MARK_BYTES } from './text.ts';
 
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {
   toRow: RowMapper | undefined;
+  /** Whether its bytes are those of text. */
+  readonly hasBytesOfText: boolean;
 }
 
 /** Statements by the text that a verb gives, for all connections. */
 const prepared = new Map<string, Prepared>();
 
-/** The text and the name of a verb's statement. `returnsKey`: it inserts a row, whose number is wanted. */
-export function prepare(sql: string, returnsKey = false): Prepared {
+/** The text and the name of a verb's statement. */
+export function prepare(sql: string, textOf = translate): Prepared {
   let found = prepared.get(sql);
   if (found === undefined) {
-    const text = returnsKey ? `${sql} RETURNING ${keyOf(/INSERT INTO (\w+)/.exec(sql)![1]!)}` : sql;
-    found = { name: `s${prepared.size}`, text: translate(text), toRow: undefined };
+    found = {
+      name: `s${prepared.size}`,
+      text: textOf(sql),
+      toRow: undefined,
+      hasBytesOfText: sql.includes(' AS BLOB)'),
+    };
     prepared.set(sql, found);
   }
   return found;
@@ -26,6 +34,7 @@ export function prepare(sql: string, returnsKey = false): Prepared {
 
 /** Statements that were sent one after another; the first that fails is why all behind it fail. */
 export interface Pipeline {
+  readonly keys: Keys | null;
   /** Resolves with the answer; rejects with the error of the first statement that failed. */
   ask(statement: NamedText, values: Statement<unknown>['values']): Promise<Answer>;
   /** The same, for statements of the engine itself. */
@@ -36,13 +45,15 @@ export interface Pipeline {
   failure(): unknown;
 }
 
-export function makePipeline(connection: Connection): Pipeline {
+/** `keys`: of those who insert. */
+export function makePipeline(connection: Connection, keys: Keys | null = null): Pipeline {
   let failure: unknown;
   const failed = (error: unknown): never => {
     failure ??= error;
     throw failure;
   };
   return {
+    keys,
     ask: (statement, values) => connection.ask(statement, values).catch(failed),
     say: (text) => connection.say(text).catch(failed),
     send: (statement, values) => {
@@ -59,30 +70,59 @@ export async function carryOut<Result>(pipeline: Pipeline, step: Step<Result>): 
   const verb = step[Symbol.iterator]();
   let next = verb.next(undefined);
   while (next.done !== true) {
-    const { kind, sql, values, rows } = next.value;
-    const statement = prepare(sql, kind === 'insert');
-    if (kind === 'run') {
-      pipeline.send(statement, values);
-      next = verb.next(undefined);
-      continue;
+    let result = execute(pipeline, next.value);
+    if (result instanceof Promise) {
+      try {
+        result = await result;
+      } catch (error) {
+        next = verb.throw!(error);
+        continue;
+      }
     }
-    let answer: Answer;
-    try {
-      answer = await pipeline.ask(statement, values);
-    } catch (error) {
-      next = verb.throw!(error);
-      continue;
-    }
-    next = verb.next(resultOf(kind, statement, answer, rows));
+    next = verb.next(result);
   }
   return next.value;
 }
 
-function resultOf(kind: string, statement: Prepared, answer: Answer, kindOfRows: RowKind<unknown> | undefined) {
-  if (kind === 'count') return answer.count;
-  if (kind === 'insert') return answer.rows[0]![0];
-  const toRow = (statement.toRow ??= makeRowMapper(answer.columns, kindOfRows));
-  if (kind === 'all') return answer.rows.map(toRow);
-  const [first] = answer.rows;
+/** The result, or a promise of it where it has to come from the server. */
+function execute(pipeline: Pipeline, { kind, sql, values, rows }: Statement<unknown>): unknown {
+  if (kind === 'insert') return insert(pipeline, sql, values);
+  const statement = prepare(sql);
+  if (kind === 'run') return pipeline.send(statement, values);
+  return pipeline.ask(statement, values).then((answer) => resultOf(kind, statement, answer, rows));
+}
+
+function resultOf(
+  kind: Statement<unknown>['kind'],
+  statement: Prepared,
+  { columns, rows, count }: Answer,
+  kindOfRows: RowKind<unknown> | undefined,
+): unknown {
+  if (kind === 'count') return count;
+  const mapper = (statement.toRow ??= makeRowMapper(columns, kindOfRows));
+  const toRow = statement.hasBytesOfText ? (row: (typeof rows)[number]) => mapper(row.map(bytesGiven)) : mapper;
+  if (kind === 'all') return rows.map(toRow);
+  const [first] = rows;
   return first && toRow(first);
+}
+
+const bytesGiven = (value: Value): Value =>
+  Buffer.isBuffer(value) && value.includes(MARK_BYTES) ? Buffer.from(fromPostgres(value.toString())) : value;
+
+const INSERT = /^INSERT INTO (\w+) \(/;
+
+/** Adds a row, whose number is drawn ahead, or comes from the server. */
+function insert(pipeline: Pipeline, sql: string, values: Statement<unknown>['values']): number | Promise<number> {
+  const table = INSERT.exec(sql)![1]!;
+  const drawn = pipeline.keys?.take(table);
+  if (drawn === undefined) {
+    const statement = prepare(sql, (text) => translate(`${text} RETURNING ${keyOf(table)!}`));
+    return pipeline.ask(statement, values).then(({ rows }) => rows[0]![0] as number);
+  }
+  // Another text than that of the same statement without a number.
+  const statement = prepare(`numbered ${sql}`, () =>
+    translate(sql.replace(INSERT, (head) => `${head}${keyOf(table)!}, `).replace(/VALUES \(/, 'VALUES (?, ')),
+  );
+  pipeline.send(statement, [drawn, ...values]);
+  return drawn;
 }

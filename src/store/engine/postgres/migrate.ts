@@ -1,10 +1,10 @@
 // Brings a database to the schema of this code: an empty one at once, an older one migration by migration.
 import { ErrandError } from '../../../domain/errors.ts';
-import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA, SCHEMA_VERSION } from '../schema.ts';
+import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA_VERSION } from '../schema.ts';
 import { nameOf, type PostgresAddress } from './address.ts';
 import type { Connection } from './connection.ts';
 import { titleOf } from './opening-faults.ts';
-import { postgresDdl } from './schema.ts';
+import { postgresDdl, postgresSchema } from './schema.ts';
 import { requireServer, SERVER_FACTS } from './server.ts';
 
 /** The first version that a database of PostgreSQL can have. */
@@ -13,7 +13,8 @@ const FIRST_VERSION = 40;
 const FOUND = `SELECT to_regclass('schema_version') IS NOT NULL,
   (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')),
   (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND starts_with(relname, 'store_copy'))`;
-export const MAKE = `CREATE TABLE schema_version (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL);
+/** What says that the database is a store of this version. */
+export const MAKE_VERSION = `CREATE TABLE schema_version (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL);
   INSERT INTO schema_version (id, version) VALUES (1, ${SCHEMA_VERSION});`;
 
 /** Examines it, and changes it where it must. Throws `conflict` when it isn't one that this Errand can use. */
@@ -28,7 +29,7 @@ export async function migrate(connection: Connection, address: PostgresAddress, 
       );
     if (tables !== 0)
       throw new ErrandError('conflict', `${titleOf(address)} has tables that are not Errand's. Name an empty one.`);
-    return change(connection, SCHEMA.map(postgresDdl).join('\n') + MAKE);
+    return change(connection, postgresSchema() + MAKE_VERSION);
   }
   const version = (await connection.say('SELECT version FROM schema_version')).rows[0]![0] as number;
   const refusal = refusalOfSchema(version);

@@ -19,6 +19,8 @@ export interface PostgresOptions {
   readonly alarms?: StoreAlarms;
   /** Connections in all. */
   readonly connections?: number;
+  /** False for tests, which look at a database beside its store. */
+  readonly isLocked?: boolean;
 }
 
 /** Connections unless another number is given. */
@@ -37,7 +39,7 @@ function* nothing(): Step<void> {
 export function openPostgres(
   address: PostgresAddress,
   clock: Clock,
-  { alarms = NO_ALARMS, connections = CONNECTIONS }: PostgresOptions = {},
+  { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true }: PostgresOptions = {},
 ): Database {
   const config = { ...clientConfig(address), application_name: `errand ${hostname()} ${process.pid}`.slice(0, 63) };
   const health = makeHealth(nameOf(address), alarms);
@@ -46,6 +48,7 @@ export function openPostgres(
     config,
     clock,
     health,
+    isLocked,
     opened: (connection) => migrate(connection, address, alarms.migrating),
   });
   const commits = makeCommits({

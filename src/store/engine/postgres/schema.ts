@@ -3,7 +3,7 @@ import { SCHEMA } from '../schema.ts';
 
 /** Each with what it is replaced with. */
 const RULES: readonly (readonly [RegExp, string])[] = [
-  // SQLite's: types that are checked, and rows within the index. PostgreSQL always checks.
+  // SQLite's: types that are checked, which they always are here, and rows within the index.
   [/\) STRICT(, WITHOUT ROWID)?;/g, ');'],
   [/ AUTOINCREMENT/g, ''],
   // Integers of SQLite have 64 bits; one that is the key of its table numbers the rows.
@@ -16,18 +16,35 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // Computed columns can't be virtual before version 18.
   [/\bVIRTUAL\b/g, 'STORED'],
   [/ IS NOT '/g, " IS DISTINCT FROM '"],
-  // Tables refer to later ones.
-  [/ REFERENCES \w+ \([^)]*\)( ON DELETE (CASCADE|SET NULL))?/g, ''],
-  [/,\n *FOREIGN KEY \([^)]*\)/g, ''],
-  [/CREATE TRIGGER[\s\S]*?END;/g, ''],
-  [/payload ->> '\$\.runId'/g, "((payload::json) ->> 'runId')"],
+  // References that only forbid would cost a query, and a lock of the row that is referred to, for every row. SQLite checks them.
+  [/ REFERENCES \w+ \(\w+\)(?! ON DELETE)/g, ''],
+  [/,\n *FOREIGN KEY \([^)]*\) REFERENCES \w+ \([^)]*\)/g, ''],
+  [
+    /CREATE TRIGGER (\w+) ([\s\S]*?)\n? *WHEN ([\s\S]*?) BEGIN\s*([\s\S]*?)\s*END;/g,
+    'CREATE FUNCTION $1() RETURNS trigger LANGUAGE plpgsql AS $$$$ BEGIN $4 RETURN NULL; END $$$$;\n' +
+      'CREATE TRIGGER $1 $2 FOR EACH ROW WHEN ($3) EXECUTE FUNCTION $1();',
+  ],
+  // As statements have it: see the rules of these.
+  [/payload ->> '\$\.(\w+)'/g, `substring(payload from '"$1":"([^"]*)"')`],
+  // An expression in an index stands in parentheses.
   [/\(id >> 9/g, '((id >> 9)'],
+  [/, substring(\([^\n]*\))\) WHERE/g, ', (substring$1)) WHERE'],
 ];
 
-/** Statements of the schema, as PostgreSQL takes them. */
+/**
+ * The journal grows at one end and loses rows at the other: its index and its map of free space are kept up before a fifth of it is
+ * dead, which is what the server waits for.
+ */
+const STORAGE = `ALTER TABLE events SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
+  autovacuum_analyze_scale_factor = 0.05);`;
+
+/** Statements of the schema, or of a migration, as PostgreSQL takes them. */
 export function postgresDdl(sql: string): string {
   return RULES.reduce((text, [from, to]) => text.replace(from, to), sql);
 }
+
+/** The whole schema. */
+export const postgresSchema = (): string => `${postgresDdl(SCHEMA.join('\n'))}\n${STORAGE}\n`;
 
 const KEY = /CREATE TABLE (\w+) \((?:\s*--[^\n]*\n)*\s*(\w+)\s+INTEGER\s+PRIMARY KEY/g;
 const KEYS = new Map(SCHEMA.flatMap((sql) => [...sql.matchAll(KEY)].map(([, table, column]) => [table!, column!])));

@@ -2,6 +2,8 @@
 
 /** A code point that Unicode reserves for a program's own use. */
 const MARK = '\uFDD0';
+/** The same in UTF-8. */
+export const MARK_BYTES = Buffer.from(MARK);
 const [NUL_BEHIND, MARK_BEHIND] = ['0', '1'];
 const ESCAPED = /[\0\uFDD0]/g;
 const WRITTEN = /\uFDD0([01])/g;

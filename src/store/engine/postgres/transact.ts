@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import { carryOut, makePipeline } from './execute.ts';
 import { faultKindOf } from './faults.ts';
 import { sendEvents, type StreamSeqs } from './journal.ts';
+import type { Keys } from './keys.ts';
 
 /**
  * How it ended. `undone`: none of it was kept. `unknown`: the connection was lost after the commit was sent, so only the server knows,
@@ -20,6 +21,7 @@ export type Outcome =
 interface Parts {
   readonly clock: Clock;
   readonly streamSeqs: StreamSeqs;
+  readonly keys: Keys;
 }
 
 /** A call of a verb. */
@@ -39,7 +41,8 @@ const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
 
 /** Carries out verbs in one transaction. BEGIN rides with the first statement, and COMMIT with the last ones. */
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
-  const pipeline = makePipeline(connection);
+  const pipeline = makePipeline(connection, parts.keys);
+  parts.keys.refill(connection);
   const begun = pipeline.say(BEGIN);
   begun.catch(() => undefined);
   const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {

@@ -20,6 +20,7 @@ interface Parts {
   readonly config: ClientConfig;
   readonly clock: Clock;
   readonly health: Health;
+  readonly isLocked: boolean;
   /** Examines a database that was reached for the first time. */
   opened(connection: Connection): Promise<void>;
 }
@@ -28,7 +29,7 @@ interface Parts {
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
-export function makeWriter({ config, clock, health, opened }: Parts): Writer {
+export function makeWriter({ config, clock, health, isLocked, opened }: Parts): Writer {
   let current: Promise<Connection> | undefined;
   let lastPid: number | null = null;
   /** Of the last event that is known to be kept; null before any connection. */
@@ -37,7 +38,7 @@ export function makeWriter({ config, clock, health, opened }: Parts): Writer {
   async function open(): Promise<Connection> {
     const connection = await connect(config, health.failed);
     try {
-      await takeLock(connection, { clock, lastPid });
+      if (isLocked) await takeLock(connection, { clock, lastPid });
       lastPid = connection.serverPid;
       if (lastId === null) {
         await opened(connection);

@@ -86,6 +86,13 @@ CREATE INDEX runs_unfinished_background ON runs (user_seq, key_seq)
   WHERE finished_at IS NULL AND schedule_mode IN ('background', 'scheduled');
 CREATE INDEX runs_ended ON runs (finished_at, seq, status, session_seq) WHERE finished_at IS NOT NULL;
 
+-- JSON: instructions, and definitions of tools.
+CREATE TABLE run_setups (
+  seq    INTEGER PRIMARY KEY,
+  sha256 TEXT    NOT NULL UNIQUE,
+  text   TEXT    NOT NULL
+) STRICT;
+
 CREATE TABLE steps (
   run_seq            INTEGER NOT NULL REFERENCES runs (seq),
   step               INTEGER NOT NULL,
@@ -124,13 +131,6 @@ CREATE TABLE tool_calls (
   PRIMARY KEY (run_seq, step, position),
   FOREIGN KEY (run_seq, step) REFERENCES steps (run_seq, step),
   CHECK ((output IS NOT NULL) = (state = 'ended'))
-) STRICT;
-
--- JSON: instructions, and definitions of tools.
-CREATE TABLE run_setups (
-  seq    INTEGER PRIMARY KEY,
-  sha256 TEXT    NOT NULL UNIQUE,
-  text   TEXT    NOT NULL
 ) STRICT;
 
 CREATE TABLE calls_in_progress (

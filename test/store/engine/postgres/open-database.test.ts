@@ -127,7 +127,7 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
     const done = slow();
     await waitFor(async () => (await endConnections(name, "query LIKE '%pg_sleep%' AND state = 'active'")).length > 0);
     await done;
-    expect(tries).toBe(2);
+    expect(tries).toBeGreaterThan(1);
     expect(await database.read(teams)()).toEqual([{ name: 'one' }]);
   });
 
