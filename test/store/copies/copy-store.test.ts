@@ -40,7 +40,7 @@ const copy = (from: StoreLocation, to: StoreLocation, over: Over = {}) =>
     ...over,
   });
 
-const kept = temporaryDirectory({ onTestFinished: afterAll });
+const kept = temporaryDirectory({}, { onTestFinished: afterAll });
 /** A store with rows of nearly every table, closed; and the same with strange ones. Made once. */
 const [plain, strange] = [join(kept, 'plain.db'), join(kept, 'strange.db')];
 
