@@ -12,14 +12,12 @@ import { ResidentThread } from '../threads/resident.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
-import { sentAddress } from '../store/engine/postgres/address.ts';
-import type { StoreLocation } from '../store/location.ts';
+import { referenceOf, type StoreLocation } from '../store/location.ts';
 import type {
   BackupTask,
   FromBackupThread,
   LastFromBackupThread,
   Progress,
-  SentLocation,
   ToBackupThread,
 } from './thread-messages.ts';
 import { fullDisk } from './repository/full-disk.ts';
@@ -93,7 +91,7 @@ export function makeBackups(parts: BackupParts): Backups {
       id,
       createdAt: clock.now(),
       errandVersion: parts.errandVersion,
-      database: sentLocation(database),
+      database: referenceOf(database),
       blobs: join(dataDir, 'blobs'),
       workspaces: workspaces ? join(dataDir, 'workspaces') : null,
       configuration: realOf(configDir),
@@ -135,9 +133,6 @@ export function makeBackups(parts: BackupParts): Backups {
     stop: () => thread.stop(),
   };
 }
-
-const sentLocation = (location: StoreLocation): SentLocation =>
-  location.kind === 'sqlite' ? location : { kind: 'postgres', address: sentAddress(location.address) };
 
 interface BackupJob {
   readonly task: BackupTask;

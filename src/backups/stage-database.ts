@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { MB } from '../domain/byte-units.ts';
 import { copySnapshot } from '../store/copies/copy-snapshot.ts';
 import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
-import { receivedAddress } from '../store/engine/postgres/address.ts';
 import { copyDatabase } from '../store/engine/sqlite/file/copy.ts';
+import { locationOf } from '../store/location.ts';
 import type { Pace } from './pace.ts';
 import type { BackupTask } from './thread-messages.ts';
 
@@ -15,13 +15,14 @@ const logBytesOf = (file: string) => statSync(`${file}-wal`, { throwIfNoEntry: f
 
 /** Copies one moment of it: an SQLite file of either engine's rows, without archives. `step`: after each part of it. */
 export async function stageDatabase(
-  database: BackupTask['database'],
+  reference: BackupTask['database'],
   staged: string,
   pace: Pace,
   step: (done: number, total: number) => void,
 ): Promise<void> {
+  const database = locationOf(reference);
   if (database.kind === 'postgres')
-    await copySnapshot(receivedAddress(database.address), staged, async (done, total) => {
+    await copySnapshot(database.address, staged, async (done, total) => {
       step(done, total);
       await pace.rest();
     });

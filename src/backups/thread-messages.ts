@@ -1,19 +1,14 @@
 // Messages between the daemon and the thread that makes backups.
 import type { ErrorReason } from '../domain/errors.ts';
-import type { SentAddress } from '../store/engine/postgres/address.ts';
+import type { StoreReference } from '../store/location.ts';
 import type { Keep, Pruned } from './prune.ts';
 import type { Manifest, WrappedKey } from '../wire/backups/manifest.ts';
-
-/** Where the rows are. */
-export type SentLocation =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly address: SentAddress };
 
 export interface BackupTask {
   readonly id: string;
   readonly createdAt: number;
   readonly errandVersion: string;
-  readonly database: SentLocation;
+  readonly database: StoreReference;
   /** The directory of the blob store. */
   readonly blobs: string;
   /** The directory of all workspaces; null leaves them out. */

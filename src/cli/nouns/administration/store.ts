@@ -1,13 +1,14 @@
 // `errand store copy`: the rows of a stopped daemon in another database.
 import { join, resolve } from 'node:path';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import { messageOf } from '../../../domain/errors.ts';
+import { storeMarkerOf } from '../../../files/store-marker.ts';
 import { readPostgresAddress } from '../../../store/engine/postgres/address.ts';
 import { nameOfStore, type StoreLocation } from '../../../store/location.ts';
 import type { ComparedTable } from '../../../store/copies/rows/compare-rows.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
-import { DATABASE_FILE, storeLocationOf } from '../../../config/store-location.ts';
+import { fileIn, storeLocationOf } from '../../../config/store-location.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { notEmpty } from '../../frame/arguments.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
@@ -63,6 +64,7 @@ async function copy(context: Context, { to, toFile, from }: Given<typeof COPY>):
     const filled = compared.filter((table) => table.source.rows > 0);
     const items = compared.map(({ table, source: { rows, sha256 } }) => ({ table, rows, sha256 }));
     out.list(filled, ROWS, { from: nameOfStore(source), to: nameOfStore(target), tables: items });
+    if (target.kind === 'sqlite' && target.file === fileIn(dataDir)) rmSync(storeMarkerOf(dataDir), { force: true });
     hintNext(context, source, target);
   } finally {
     bar.end();
@@ -98,7 +100,7 @@ async function sourceOf(context: Context): Promise<StoreLocation> {
 function hintNext({ out, locations }: Context, from: StoreLocation, to: StoreLocation): void {
   const { dataDir, configDir } = locations;
   const settings = join(configDir, 'errand.yaml');
-  const own = join(dataDir, DATABASE_FILE);
+  const own = fileIn(dataDir);
   if (to.kind === 'postgres')
     out.hint(`Next: name it as database or database_file in ${settings}, and start the daemon.`);
   else if (to.file === own) out.hint(`Next: remove database and database_file from ${settings}, and start the daemon.`);

@@ -157,16 +157,6 @@ export function withoutPassword(text: string): string {
   return text.replace(/(:\/\/[^:/?#]*:).*@/s, '$1[removed]@').replaceAll(/([?&]password=)[^&]*/gi, '$1[removed]');
 }
 
-/** An address on its way to a thread, where no function gets. */
-export type SentAddress = Omit<PostgresAddress, 'password'> & { readonly password: string | undefined };
-
-export const sentAddress = (address: PostgresAddress): SentAddress => ({ ...address, password: address.password() });
-
-export const receivedAddress = ({ password, ...address }: SentAddress): PostgresAddress => ({
-  ...address,
-  password: () => password,
-});
-
 /** What the client needs; reads the files of TLS as they are now. Throws where one can't be read. */
 export function clientConfig(address: PostgresAddress): ClientConfig {
   return {
