@@ -66,7 +66,7 @@ function resolveMasterKey({ environment, dataDir, service }: Search): string {
 
 /** What a daemon leaves in its data directory. Another program's `./data` has neither. */
 const isDataDirectory = (directory: string) =>
-  ['errand.db', 'errand.lock'].some((name) => existsSync(path.join(directory, name)));
+  ['errand.db', 'errand.lock', 'database-location'].some((name) => existsSync(path.join(directory, name)));
 
 /** `./data`, unless there is none of Errand's and a service is installed. */
 function usualDataDir(installed: Installed | null): string {

@@ -3,13 +3,13 @@ import path from 'node:path';
 import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import { isOutOfReach, readSecret, type SecretForm, type SecretLocations } from '../catalog/reading/secret-file.ts';
 import { ErrandError } from '../domain/errors.ts';
-import type { Settings } from '../domain/settings.ts';
+import { engineOf, type Settings } from '../domain/settings.ts';
 import { type AddressRead, readPostgresAddress } from '../store/engine/postgres/address.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { Config } from './config.ts';
 
-/** The database file of a data directory. */
-export const DATABASE_FILE = 'errand.db';
+/** The SQLite file of a data directory. */
+export const fileIn = (dataDir: string): string => path.join(dataDir, 'errand.db');
 
 type DatabaseSettings = Pick<Settings, 'database' | 'databaseFile'>;
 
@@ -39,8 +39,7 @@ function readAddressFile(reference: string, locations: SecretLocations): Address
 /** The location. Throws `conflict` where the file with its address can't be read, such as a credential outside the service. */
 export function storeLocationOf({ settings, locations }: Pick<Config, 'settings' | 'locations'>): StoreLocation {
   const { database, databaseFile, databaseConnections: connections } = settings;
-  if (database === '' && databaseFile === '')
-    return { kind: 'sqlite', file: path.join(locations.dataDir, DATABASE_FILE) };
+  if (engineOf(settings) === 'sqlite') return { kind: 'sqlite', file: fileIn(locations.dataDir) };
   const read = databaseFile === '' ? readPostgresAddress(database) : readAddressFile(databaseFile, locations);
   if (read.ok) return { kind: 'postgres', address: read.address, connections };
   throw new ErrandError(

@@ -1,4 +1,5 @@
 // The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
+import { storeLocationOf } from '../config/store-location.ts';
 import type { Configuration } from '../config/read-configuration.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -9,19 +10,22 @@ import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { makeRenderer } from '../rendering/renderer.ts';
 import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
+import { nameOfStore } from '../store/location.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 import { type Closer, closeAll } from './closers.ts';
 import { type Daemon, makeDaemon, makeStages } from './daemon-life.ts';
 import { makeEngine } from './engine.ts';
 import { findSandbox } from './find-sandbox.ts';
-import { databaseOf, layFoundations, openAuditAnchor, openFiles, type Start } from './foundations.ts';
+import { layFoundations, openAuditAnchor, openFiles, type Start } from './foundations.ts';
 import { createFirstAdministrator } from './initialize.ts';
 import { openApp } from './opening/open-app.ts';
 import { openCertificate, reloadOf } from './opening/open-certificate.ts';
 import { openBackups } from './opening/open-backups.ts';
 import { openListeners } from './opening/open-listeners.ts';
 import { openTelemetry } from './opening/open-telemetry.ts';
+import { markOwnRows } from './own-rows.ts';
+import { settleRows } from './settle-rows.ts';
 import { rescue } from './rescue.ts';
 import { runningStatus } from './service-status.ts';
 
@@ -36,19 +40,22 @@ const FIRST_ADMINISTRATOR = 'admin';
  */
 export async function startDaemon(configuration: Configuration): Promise<Daemon> {
   const closers: Closer[] = [];
+  const location = storeLocationOf(configuration.config);
   try {
-    return await build({ configuration, closers });
+    return await build({ configuration, location, closers });
   } catch (error) {
     await closeAll(closers);
-    throw explainToOperator(error, databaseOf(configuration.config));
+    throw explainToOperator(error, nameOfStore(location));
   }
 }
 
 async function build(start: Start): Promise<Daemon> {
-  const { closers } = start;
+  const { closers, location } = start;
   const { config } = start.configuration;
+  const { dataDir } = config.locations;
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
+  await settleRows(dataDir, location, { store, log, manager });
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log }), begun]);
@@ -93,6 +100,7 @@ async function build(start: Start): Promise<Daemon> {
   const metrics = await telemetry.open({ config, pool: rooms.pool, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
+  markOwnRows(dataDir, location);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();

@@ -22,32 +22,33 @@ import { isJournal, withPriority } from '../service-manager/journal.ts';
 import { makeServiceManager } from '../service-manager/service-manager.ts';
 import type { StoreAlarms } from '../store/engine/database.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
-import { openReserve } from '../store/engine/sqlite/file/reserve.ts';
+import { NO_RESERVE, openReserve } from '../store/engine/sqlite/file/reserve.ts';
 import { renderBody } from '../webhooks/bodies/render-body.ts';
+import type { StoreLocation } from '../store/location.ts';
 import { openStore } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
-import { DATABASE_FILE, masterKeyLocation, prepareDirectories } from './initialize.ts';
+import { masterKeyLocation, prepareDirectories } from './initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
+import { requireSameKind } from './own-rows.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
-
-/** The database file of a daemon. */
-export const databaseOf = ({ locations }: Config) => join(locations.dataDir, DATABASE_FILE);
 
 /** What a daemon is built from, and what has been opened so far. */
 export interface Start {
   readonly configuration: Configuration;
+  readonly location: StoreLocation;
   readonly closers: Closer[];
 }
 
 /** Opens the locked directory, its key, the log, the live configuration, the store. */
-export function layFoundations({ configuration, closers }: Start) {
+export function layFoundations({ configuration, location, closers }: Start) {
   const { config, catalog, definitions } = configuration;
   const { locations } = config;
   prepareDirectories(locations);
   requireRestored(locations.dataDir);
   const lock = lockDataDirectory(locations.dataDir);
   closers.push(lock.release);
+  requireSameKind(locations.dataDir, location);
   const deriveKey = openMasterKey(masterKeyLocation(locations));
   const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
   const failed = (error: unknown) =>
@@ -71,8 +72,8 @@ export function layFoundations({ configuration, closers }: Start) {
     burdened: (words) => log.warn(words),
     lost: lost.resolve,
   };
-  const reserve = openReserve(join(locations.dataDir, 'reserve'));
-  const store = openStore(databaseOf(config), systemClock, { alarms, reserve, renderBody, syncsInBackground: true });
+  const reserve = location.kind === 'sqlite' ? openReserve(join(locations.dataDir, 'reserve')) : NO_RESERVE;
+  const store = openStore(location, systemClock, { alarms, reserve, renderBody, syncsInBackground: true });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;

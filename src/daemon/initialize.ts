@@ -4,16 +4,20 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Locations } from '../config/locations.ts';
 import { defaultConfigFiles } from '../config/default-config-files.ts';
+import { fileIn, storeLocationOf } from '../config/store-location.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { type MasterKeyLocation, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
+import { storeMarkerOf } from '../files/store-marker.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { renderBody } from '../webhooks/bodies/render-body.ts';
 import { openStore, type Store } from '../store/open-store.ts';
+import { nameOfStore } from '../store/location.ts';
 import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
+import { markOwnRows, requireOwnRows, requireSameKind } from './own-rows.ts';
 import { requireMounted } from './unmounted.ts';
 
 /** What was created, with the two secrets that are shown once. */
@@ -24,8 +28,6 @@ export interface Created {
   readonly apiKey: { readonly id: string; readonly key: string; readonly scope: 'admin' };
 }
 
-export const DATABASE_FILE = 'errand.db';
-
 const OWNER_ALONE = 0o700;
 
 /**
@@ -33,23 +35,25 @@ const OWNER_ALONE = 0o700;
  * holds it (the message names its pid).
  */
 export async function initialize(config: Config, adminName: string): Promise<Created> {
+  const { dataDir } = config.locations;
+  const location = storeLocationOf(config);
   prepareDirectories(config.locations);
-  const lock = lockDataDirectory(config.locations.dataDir);
-  const file = join(config.locations.dataDir, DATABASE_FILE);
+  const lock = lockDataDirectory(dataDir);
   try {
+    requireSameKind(dataDir, location);
     openMasterKey(masterKeyLocation(config.locations));
-    const store = openStore(file, systemClock, { renderBody });
+    const store = openStore(location, systemClock, { renderBody });
     try {
+      await requireOwnRows(dataDir, location, store);
       const created = await createFirstAdministrator(store, config.locations, adminName);
-      if (created === null) {
-        throw new ErrandError('conflict', `${config.locations.dataDir} is already initialised.`);
-      }
+      if (created === null) throw new ErrandError('conflict', `${dataDir} is already initialised.`);
+      markOwnRows(dataDir, location);
       return created;
     } finally {
       await store.close();
     }
   } catch (error) {
-    throw explainToOperator(error, file);
+    throw explainToOperator(error, nameOfStore(location));
   } finally {
     lock.release();
   }
@@ -110,7 +114,8 @@ function requirePrivate(dataDir: string): void {
 /** Where the master key is stored (J6). */
 export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Locations): MasterKeyLocation {
   const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
-  return { path: masterKeyPath, isCredential, database: join(dataDir, DATABASE_FILE) };
+  const marker = storeMarkerOf(dataDir);
+  return { path: masterKeyPath, isCredential, database: existsSync(marker) ? marker : fileIn(dataDir) };
 }
 
 function made(directory: string, mode: number): void {

@@ -19,9 +19,9 @@ import { makeWriteWatch, type WriteWatch } from '../files/blobs/write-watch.ts';
 import type { Log } from '../log/log.ts';
 import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { inspectDatabase } from '../store/engine/sqlite/file/inspect.ts';
+import { storeLocationOf } from '../config/store-location.ts';
+import { readFigures } from '../store/inspection/figures.ts';
 import type { Store } from '../store/open-store.ts';
-import { DATABASE_FILE } from './initialize.ts';
 import { VERSION } from '../version.ts';
 
 export interface ReportParts {
@@ -123,7 +123,7 @@ export function makeReports(parts: ReportParts) {
     settings: live.describe(),
   });
 
-  const database = () => inspectDatabase(join(config.locations.dataDir, DATABASE_FILE));
+  const database = () => readFigures(storeLocationOf(config));
   return { readiness, status, configuration, lostPins, database };
 }
 

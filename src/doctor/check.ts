@@ -1,4 +1,5 @@
 // One check of an examination, and the words that it returns.
+import type { StoreLocation } from '../store/location.ts';
 import type { Finding, FindingState } from '../operations/doctor.ts';
 import type { Subject } from './subject.ts';
 
@@ -8,6 +9,8 @@ export type CheckResult = Pick<Finding, 'state' | 'evidence' | 'remedy'>;
 export interface Check {
   readonly id: string;
   readonly title: string;
+  /** Of the databases that it concerns; of all when it names none. */
+  readonly engine?: StoreLocation['kind'];
   /** May throw: a check that can't be made has failed itself. */
   examine(subject: Subject): CheckResult | Promise<CheckResult>;
 }

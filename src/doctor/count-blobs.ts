@@ -11,24 +11,24 @@ const MAX_EXAMPLES = 5;
 type Rows = Pick<NamedBlobs, 'after' | 'isNamed'>;
 
 /** Counts up to `limit` of them. What is removed meanwhile, row and file, isn't missing. */
-export function countBlobs(rows: Rows, directory: string, limit: number): BlobCount {
+export async function countBlobs(rows: Rows, directory: string, limit: number): Promise<BlobCount> {
   const counted = { named: 0, missing: 0, wrong: 0, examples: [] as string[], isWhole: true };
-  for (const { key, size } of eachBlob(rows)) {
+  for await (const { key, size } of eachBlob(rows)) {
     if (counted.named === limit) return { ...counted, isWhole: false };
     counted.named += 1;
     const found = statSync(blobPath(directory, key), { throwIfNoEntry: false });
     const isMissing = found === undefined;
     if (!isMissing && (size === null || found.size === size)) continue;
-    if (isMissing && !rows.isNamed(key)) continue;
+    if (isMissing && !(await rows.isNamed(key))) continue;
     counted[isMissing ? 'missing' : 'wrong'] += 1;
     if (counted.examples.length < MAX_EXAMPLES) counted.examples.push(key);
   }
   return counted;
 }
 
-function* eachBlob(rows: Rows): Generator<NamedBlob> {
+async function* eachBlob(rows: Rows): AsyncGenerator<NamedBlob> {
   for (let last = ''; ; ) {
-    const some = rows.after(last, BLOBS_PER_READ);
+    const some = await rows.after(last, BLOBS_PER_READ);
     yield* some;
     if (some.length < BLOBS_PER_READ) return;
     last = some.at(-1)!.key;

@@ -1,6 +1,7 @@
 // Examines an installation: every check in its order, each with a deadline and alone in its failure.
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
+import { engineOf } from '../domain/settings.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, CheckResult } from './check.ts';
@@ -11,6 +12,7 @@ import { REACH_CHECKS } from './checks/reach.ts';
 import { SERVICE_CHECKS } from './checks/service.ts';
 import { type Scan, makeScanner } from './scan.ts';
 import { seeAnchor } from './seen-anchor.ts';
+import { referenceOf } from '../store/location.ts';
 import type { Installation, Subject } from './subject.ts';
 
 /** In the order in which they are shown. Their ids stay the same; new ones are added where they belong. */
@@ -36,8 +38,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
     isBusy = true;
     try {
       const anchor = await seeAnchor(locations);
-      const task = {
-        file: path.join(locations.dataDir, 'errand.db'),
+      const paths = {
         blobs: path.join(locations.dataDir, 'blobs'),
         workspaces: path.join(locations.dataDir, 'workspaces'),
         orphansBefore: clock.now() - ORPHAN_AGE_MS,
@@ -53,15 +54,31 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
         request,
         signal,
         anchor,
-        scan: () => (scan ??= scanner.scan(task, signal)),
+        scan: () =>
+          (scan ??= scanOf(() => scanner.scan({ ...paths, store: referenceOf(installation.store()) }, signal))),
       };
-      return await Promise.all(CHECKS.map((check) => perform(check, subject)));
+      return await Promise.all(checksOf(installation).map((check) => perform(check, subject)));
     } finally {
       isBusy = false;
     }
   }
 
   return { examine, stop: scanner.stop };
+}
+
+/** Those that concern its database. */
+function checksOf({ settings }: Installation): readonly Check[] {
+  const kind = engineOf(settings());
+  return CHECKS.filter(({ engine = kind }) => engine === kind);
+}
+
+/** Why nothing can be seen is a finding, too. */
+async function scanOf(scan: () => Promise<Scan>): Promise<Scan> {
+  try {
+    return await scan();
+  } catch (error) {
+    return { ok: false, why: messageOf(error) };
+  }
 }
 
 async function perform({ id, title, examine }: Check, subject: Subject): Promise<Finding> {

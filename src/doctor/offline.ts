@@ -7,6 +7,7 @@ import type { Environment, Flags } from '../config/environment.ts';
 import type { Locations } from '../config/locations.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/read-configuration.ts';
 import { readWays } from '../config/read-ways.ts';
+import { storeLocationOf } from '../config/store-location.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -46,6 +47,7 @@ export async function examineOffline(
     );
     const doctor = makeDoctor({
       locations,
+      store: () => storeLocationOf(configuration.config),
       settings: () => configuration.config.settings,
       catalog: () => configuration.catalog,
       defined: () => defined,

@@ -3,7 +3,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { GB } from '../domain/byte-units.ts';
 import { messageOf } from '../domain/errors.ts';
 import { inspect } from '../store/inspection/inspect.ts';
-import { openNamedBlobs } from '../store/inspection/named-blobs.ts';
+import { makeNamedBlobs } from '../store/inspection/named-blobs.ts';
+import { openInspector } from '../store/inspection/open-inspector.ts';
+import { locationOf } from '../store/location.ts';
 import { countBlobs } from './count-blobs.ts';
 import { countOrphans } from './count-orphans.ts';
 import type { Scan, ScanTask } from './scan.ts';
@@ -16,16 +18,17 @@ const MAX_BLOBS = 200_000;
 parentPort?.postMessage(await scan(workerData as ScanTask), []);
 
 async function scan(task: ScanTask): Promise<Scan> {
-  const { file, blobs, full } = task;
+  const { blobs, full } = task;
   const limit = full ? Number.POSITIVE_INFINITY : MAX_BLOBS;
   try {
-    const database = inspect({ ...task, largeBytes: LARGE_BYTES });
-    const rows = openNamedBlobs(file);
+    const store = await openInspector(locationOf(task.store));
     try {
-      const counted = countBlobs(rows, blobs, limit);
+      const database = await inspect(store, { ...task, largeBytes: LARGE_BYTES });
+      const rows = makeNamedBlobs(store);
+      const counted = await countBlobs(rows, blobs, limit);
       return { ok: true, database, blobs: counted, orphans: await countOrphans(task, rows, limit) };
     } finally {
-      rows.close();
+      await store.close();
     }
   } catch (error) {
     return { ok: false, why: messageOf(error) };

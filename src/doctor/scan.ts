@@ -4,6 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import type { Orphan } from '../files/orphans.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
+import type { StoreReference } from '../store/location.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
 import { threadFile } from '../threads/thread-file.ts';
 
@@ -32,7 +33,7 @@ export interface OrphanCount {
 }
 
 export interface ScanTask {
-  readonly file: string;
+  readonly store: StoreReference;
   readonly blobs: string;
   readonly workspaces: string;
   /** What was changed since is no orphan. */

@@ -10,6 +10,7 @@ import type { ExaminationRequest } from '../operations/doctor.ts';
 import type { PartReport } from '../operations/status.ts';
 import type { Scan } from './scan.ts';
 import type { SeenAnchor } from './seen-anchor.ts';
+import type { StoreLocation } from '../store/location.ts';
 import type { DiskSample } from '../store/inspection/disk-samples.ts';
 
 /** The daemon of an installation: it examines itself, was stopped, or should answer and doesn't. */
@@ -22,6 +23,8 @@ export type DaemonState =
 /** What the examiner knows of the installation before it looks. */
 export interface Installation {
   readonly locations: Locations;
+  /** Throws what says why it isn't known: only the service can read a credential. */
+  store(): StoreLocation;
   settings(): Settings;
   catalog(): Catalog;
   /** The names of what can be pinned, as in effect; null when they can't be read. */

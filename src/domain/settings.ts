@@ -193,6 +193,14 @@ export interface Settings {
   readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' };
 }
 
+/** Which database has the rows. */
+export function engineOf({
+  database,
+  databaseFile,
+}: Pick<Settings, 'database' | 'databaseFile'>): 'sqlite' | 'postgres' {
+  return database === '' && databaseFile === '' ? 'sqlite' : 'postgres';
+}
+
 /** Whether the daemon speaks TLS. */
 export function usesTls({ tls }: Pick<Settings, 'tls'>): boolean {
   return tls.certFile !== '';

@@ -1,6 +1,6 @@
 // How the daemon is doing, as types: readiness for machines, status for operators.
 import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
-import type { DatabaseFigures } from '../store/engine/sqlite/file/inspect.ts';
+import type { DatabaseFigures } from '../store/inspection/figures.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import type { MovablePin } from './capabilities/pins.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
@@ -41,8 +41,8 @@ export interface Reports {
   configuration(): Promise<ConfigurationReport>;
   /** Pins to what isn't among these names. */
   lostPins(defined: Defined): Promise<LostPins<MovablePin>>;
-  /** Figures of the database; blocks for about a millisecond per table. */
-  database(): DatabaseFigures;
+  /** Figures of the database: about a millisecond per table. */
+  database(): Promise<DatabaseFigures>;
 }
 
 /** The running daemon as an operator sees it. */

@@ -6,6 +6,7 @@ import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeBudgetKit, makeBudgetVerbs } from './budgets/verbs.ts';
 import type { Database } from './engine/database.ts';
+import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
 import { makeDiskSamples } from './inspection/disk-samples.ts';
@@ -14,6 +15,7 @@ import { makeSessionEvents } from './journal/session-events.ts';
 import { makeDeleteSession } from './lifecycle/delete-session.ts';
 import { makeUserInputs } from './lifecycle/user-inputs.ts';
 import { makeLifecycleVerbs } from './lifecycle/verbs.ts';
+import type { StoreLocation } from './location.ts';
 import { makeOfficeVerbs } from './office/verbs.ts';
 import { makePeopleVerbs } from './people/verbs.ts';
 import { makePublishingVerbs } from './publishing/verbs.ts';
@@ -35,9 +37,13 @@ export interface StoreOptions extends DatabaseOptions {
   readonly renderBody: RenderBody;
 }
 
-/** Opens the database file of a data directory and returns its verbs. */
-export function openStore(file: string, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
-  return makeStore(openDatabase(file, clock, options), renderBody);
+/** Opens the database of a location and returns its verbs. A server is connected to by the first of them. */
+export function openStore(location: StoreLocation, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
+  const database =
+    location.kind === 'sqlite'
+      ? openDatabase(location.file, clock, options)
+      : openPostgres(location.address, clock, { ...options, connections: location.connections });
+  return makeStore(database, renderBody);
 }
 
 /** The verbs over a database. */

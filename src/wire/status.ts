@@ -76,7 +76,9 @@ export const database = named(
   record({
     schemaVersion: count,
     knownVersion: count,
-    sqliteVersion: string,
+    engine: oneOf(['sqlite', 'postgres']),
+    engineVersion: string,
+    sqliteVersion: nullable(string),
     sizeBytes: count,
     walBytes: count,
     freePages: count,

@@ -326,7 +326,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a database of free pages': {
     id: 'free_pages',
-    changes: seeing({ pages: 100_000, freePages: 60_000 }),
+    changes: seeing({ figures: { ...WELL.database.figures, bytes: 409_600_000, freeBytes: 245_760_000 } }),
     state: 'warning',
     evidence: /^234 MB of 391 MB$/,
     remedy: /^errand gc$/,

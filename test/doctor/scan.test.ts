@@ -16,7 +16,7 @@ function scanner() {
   return (file: string, blobs: string, workspaces = temporaryDirectory(), orphansBefore = 0) =>
     scan(
       {
-        file,
+        store: { kind: 'sqlite', file },
         blobs,
         workspaces,
         orphansBefore,

@@ -43,7 +43,8 @@ interface Fixture {
 export async function measureStore(scratch: string, scale: Scale): Promise<Figures> {
   const directory = join(scratch, 'store');
   mkdirSync(directory);
-  const open = (): Store => openStore(join(directory, 'errand.db'), systemClock, { renderBody });
+  const open = (): Store =>
+    openStore({ kind: 'sqlite', file: join(directory, 'errand.db') }, systemClock, { renderBody });
   let store = open();
   try {
     const fixture = await furnish(store, 'mara');

@@ -16,7 +16,7 @@ import { CommandError } from './exit-codes.ts';
 export async function requireOwnDirectory(context: Context, verb: string): Promise<void> {
   const { locations, out, io } = context;
   refuseRoot(context, verb);
-  if (existsSync(path.join(locations.dataDir, 'errand.db'))) return;
+  if (['errand.db', 'database-location'].some((name) => existsSync(path.join(locations.dataDir, name)))) return;
   if (locations.isService && !locations.isNamed) await askForService(context, verb);
   // Without a terminal, standard error may be a log.
   if (io.terminal.stderr)

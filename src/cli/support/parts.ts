@@ -1,11 +1,11 @@
 // The parts of a support bundle: what each is, and how it is collected. None has any of a conversation.
 import { openSync, closeSync, fstatSync, readSync } from 'node:fs';
-import { join } from 'node:path';
 import { describeSettings } from '../../config/config.ts';
 import { KB } from '../../domain/byte-units.ts';
 import type { TimelineWire } from '../../wire/sessions/timeline.ts';
 import { checkConfiguration } from '../frame/configuration.ts';
 import type { Context } from '../frame/context.ts';
+import { storeOf } from '../frame/store-of.ts';
 import { journalLines, machineFacts, type RunProgram, unitFacts } from './host.ts';
 
 export interface BundleOptions {
@@ -93,12 +93,12 @@ async function configurationOf(context: Context): Promise<object> {
 }
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
-async function databaseOf({ locations }: Context): Promise<object> {
+async function databaseOf(context: Context): Promise<object> {
   const { lockDataDirectory } = await import('../../store/engine/sqlite/file/lock.ts');
-  const { inspectDatabase } = await import('../../store/engine/sqlite/file/inspect.ts');
-  const lock = lockDataDirectory(locations.dataDir);
+  const { readFigures } = await import('../../store/inspection/figures.ts');
+  const lock = lockDataDirectory(context.locations.dataDir);
   try {
-    return inspectDatabase(join(locations.dataDir, 'errand.db'));
+    return await readFigures(await storeOf(context));
   } finally {
     lock.release();
   }

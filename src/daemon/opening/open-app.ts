@@ -29,6 +29,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { MetricHooks } from '../../telemetry/metrics/metrics.ts';
 import type { openBackups } from './open-backups.ts';
 import type { Engine } from '../engine.ts';
+import { storeLocationOf } from '../../config/store-location.ts';
 import { definedBy } from '../../catalog/defined.ts';
 import { makeDoctor } from '../../doctor/examine.ts';
 import { makeReports, watchMachine } from '../reports.ts';
@@ -161,6 +162,7 @@ function openDoctor(
 ): Doctor {
   const doctor = makeDoctor({
     locations: config.locations,
+    store: () => storeLocationOf(config),
     settings: live.settings,
     catalog: live.catalog,
     defined: () => definedBy(live.catalog(), live.definitions()),

@@ -5,13 +5,13 @@ import { makeBackupJobs } from '../../backups/jobs.ts';
 import { makeBackupSchedule } from '../../backups/schedule.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
+import { fileIn } from '../../config/store-location.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { VERSION } from '../../version.ts';
-import { databaseOf } from '../foundations.ts';
 import { masterKeyLocation } from '../initialize.ts';
 
 export interface BackupServiceParts {
@@ -30,7 +30,7 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
   const backups = makeBackups({
     dataDir,
     configDir,
-    database: databaseOf(config),
+    database: fileIn(dataDir),
     masterKey: masterKeyLocation(config.locations),
     errandVersion: VERSION,
     blobs,

@@ -1,26 +1,18 @@
-// Checks of what is stored: the database, its log, the blobs, and the runs that make no progress.
-import { statSync } from 'node:fs';
-import path from 'node:path';
-import { MB } from '../../domain/byte-units.ts';
+// Checks of what is stored: the database, the blobs, and the runs that make no progress.
 import { refusalOfSchema } from '../../store/engine/schema.ts';
 import { listIds } from '../../backups/repository/repository.ts';
-import { isoTime } from '../../domain/clock.ts';
 import { wordsOfDoubt, wordsOfFault } from '../../domain/people/audit-anchor.ts';
 import { withCommands, wordsOfMore, wordsOfPin } from '../../operations/capabilities/pins.ts';
-import { listUpgradeCopies } from '../../store/engine/sqlite/file/upgrade-copies.ts';
 import { orphanPath } from '../../files/orphans.ts';
-import { readersOf, wordsOfReaders } from '../../store/engine/sqlite/file/log-readers.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
+import type { Inspection } from '../../store/inspection/inspect.ts';
+import { engineOf } from '../../domain/settings.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
-
-const DAY_MS = 86_400_000;
-const LARGE_LOG_BYTES = 64 * MB;
-/** So much of a file being free is worth giving back. */
-const MANY_FREE = 0.25;
-const MANY_FREE_BYTES = 64 * MB;
+import { POSTGRES_CHECKS } from './postgres.ts';
+import { SQLITE_CHECKS } from './sqlite.ts';
 
 const database: Check = {
   id: 'database',
@@ -28,9 +20,14 @@ const database: Check = {
   examine: async (subject) => {
     const seen = await subject.scan();
     const restore = restoreOf(subject);
-    if (!seen.ok) return failed(`it could not be read: ${seen.why}`, restore);
-    const { pages, pageBytes, faults, schemaVersion, ownVersion } = seen.database;
-    const words = `${inMegabytes(pages * pageBytes)}, version ${schemaVersion}`;
+    if (!seen.ok)
+      return failed(
+        `it could not be read: ${seen.why}`,
+        engineOf(subject.settings()) === 'postgres' ? READ_WHY : restore,
+      );
+    const { figures, faults, schemaVersion, ownVersion } = seen.database;
+    const engine = figures.engine === 'sqlite' ? '' : `PostgreSQL ${figures.version}, `;
+    const words = `${engine}${inMegabytes(figures.bytes)}, version ${schemaVersion}`;
     if (schemaVersion > ownVersion)
       return failed(
         `${words}: this Errand knows versions up to ${ownVersion}`,
@@ -43,15 +40,25 @@ const database: Check = {
       );
     if (faults === null) return skipped(`${words}: too large to search for damage unless you add --full`);
     if (faults.length > 0) return failed(`${words}, damaged: ${faults.join('; ')}`, restore);
-    return ok(`${words}, without damage`);
+    return ok(`${words}, ${healthOf(seen.database)}`);
   },
 };
+
+const READ_WHY = byHand('do what it says; errand doctor tells when it is done');
+
+/** A server examines its pages by itself, if it can. */
+function healthOf({ server }: Inspection): string {
+  if (server === null) return 'without damage';
+  return server.hasChecksums ? 'no page failed its checksum' : 'its pages have no checksums';
+}
 
 /**
  * The newest backup in place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
  * happened since that backup stays in the directory that was put aside.
  */
 function restoreOf({ locations, settings }: Subject): string {
+  if (engineOf(settings()) === 'postgres')
+    return byHand('docs/POSTGRESQL.md says how to restore a backup into an empty database');
   const { directory } = settings().backup;
   const { dataDir } = locations;
   const aside = shellWord(`${dataDir}.damaged`);
@@ -73,34 +80,6 @@ function hasBackups(directory: string): boolean {
     return false;
   }
 }
-
-const writeAheadLog: Check = {
-  id: 'wal',
-  title: 'The write-ahead log',
-  examine: ({ locations: { dataDir } }) => {
-    const file = path.join(dataDir, 'errand.db');
-    const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < LARGE_LOG_BYTES) return ok(inMegabytes(size));
-    const readers = readersOf(file);
-    const evidence = `${inMegabytes(size)}: ${wordsOfReaders(readers, process.pid)}`;
-    const others = readers.filter(({ pid }) => pid !== process.pid);
-    const look = others.length === 0 ? `fuser -v ${file}` : `ps -f ${others.map(({ pid }) => pid).join(' ')}`;
-    return warning(evidence, byHand(`${look} names the processes that read it; end the one that is not the daemon`));
-  },
-};
-
-const freePages: Check = {
-  id: 'free_pages',
-  title: 'Space that the database could give back',
-  examine: async ({ scan }) => {
-    const seen = await scan();
-    if (!seen.ok) return skipped('the database could not be read');
-    const { pages, freePages: free, pageBytes } = seen.database;
-    const words = `${inMegabytes(free * pageBytes)} of ${inMegabytes(pages * pageBytes)}`;
-    if (free * pageBytes < MANY_FREE_BYTES || free / pages < MANY_FREE) return ok(words);
-    return warning(words, 'errand gc');
-  },
-};
 
 const blobs: Check = {
   id: 'blobs',
@@ -207,26 +186,10 @@ const VERIFY = byHand(
   'errand audit verify shows the entries; compare them with those of a backup (errand backup list)',
 );
 
-const upgradeCopies: Check = {
-  id: 'upgrade_copies',
-  title: 'Copies of the database from before upgrades',
-  examine: ({ locations: { dataDir }, settings }) => {
-    const copies = listUpgradeCopies(dataDir);
-    if (copies.length === 0) return ok('there are none');
-    const { upgradeCopiesDays: days } = settings().retention;
-    const words = copies.map(({ file, bytes, madeAt }) => {
-      const until = days === 0 ? 'kept' : `kept until ${isoTime(madeAt + days * DAY_MS)}`;
-      return `${path.basename(file)}, ${inMegabytes(bytes)}, ${until}`;
-    });
-    return ok(words.join('; '));
-  },
-};
-
 export const DATA_CHECKS: readonly Check[] = [
   database,
-  writeAheadLog,
-  freePages,
-  upgradeCopies,
+  ...SQLITE_CHECKS,
+  ...POSTGRES_CHECKS,
   blobs,
   orphans,
   runs,

@@ -91,6 +91,7 @@ export interface EngineFigures {
   readonly engine: 'sqlite' | 'postgres';
   readonly version: string;
   readonly bytes: number;
+  readonly pageBytes: number;
   /** Of space without rows, as far as it is known. */
   readonly freeBytes: number;
   /** Whether that is given back while the daemon runs. */

@@ -1,17 +1,22 @@
-// Pins in the file of a store that no daemon holds, read on a connection that only reads.
-import Connection from 'better-sqlite3';
+// Pins in a store that no daemon holds.
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
-import { readOn } from '../engine/sqlite/execute.ts';
+import type { StoreLocation } from '../location.ts';
 import { lostPinsIn } from '../people/pins.ts';
+import { openInspector } from './open-inspector.ts';
 
-/** Pins to what isn't defined, some of them named. Null for another schema. Throws what SQLite throws. */
-export function findLostPins(file: string, defined: Defined, at: number, shown: number): LostPins | null {
-  const connection = new Connection(file, { readonly: true, fileMustExist: true });
+/** Pins to what isn't defined, some of them named. Null for another schema. Throws what the engine throws. */
+export async function findLostPins(
+  location: StoreLocation,
+  defined: Defined,
+  at: number,
+  shown: number,
+): Promise<LostPins | null> {
+  const store = await openInspector(location);
   try {
-    if (connection.pragma('user_version', { simple: true }) !== SCHEMA_VERSION) return null;
-    return readOn(connection, (tx) => lostPinsIn(tx, defined, at, shown));
+    if ((await store.schemaVersion()) !== SCHEMA_VERSION) return null;
+    return await store.look((tx) => lostPinsIn(tx, defined, at, shown));
   } finally {
-    connection.close();
+    await store.close();
   }
 }

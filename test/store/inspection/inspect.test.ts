@@ -1,12 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { openFileInspector } from '../../../src/store/engine/sqlite/inspector.ts';
 import { inspect } from '../../../src/store/inspection/inspect.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
 import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
 const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
+
+async function faultsOf(file: string, largeBytes: number, full: boolean) {
+  const store = openFileInspector(file);
+  onTestFinished(store.close);
+  return (await inspect(store, { ...WISH, largeBytes, full })).faults;
+}
 
 /** The file of a closed store of which one index is overwritten with nonsense. */
 async function damagedFile(): Promise<string> {
@@ -27,18 +34,16 @@ test(
   onlyOnSqlite('pages of the file'),
   async () => {
     const file = await damagedFile();
-    const at = (largeBytes: number, full: boolean) => inspect({ ...WISH, file, largeBytes, full }).faults;
-    expect(at(AT_ONCE, false)).not.toEqual([]);
-    expect(at(1, false)).toBeNull();
-    expect(at(1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
+    expect(await faultsOf(file, AT_ONCE, false)).not.toEqual([]);
+    expect(await faultsOf(file, 1, false)).toBeNull();
+    expect(await faultsOf(file, 1, true)).toEqual(expect.arrayContaining([expect.stringMatching(/page|Tree/)]));
   },
 );
 
 test('a sound file has no faults, searched at once or table by table', onlyOnSqlite('pages of the file'), async () => {
   const fixture = await storeFixture();
   await fixture.accept();
-  for (const largeBytes of [AT_ONCE, 1])
-    expect(inspect({ ...WISH, file: fixture.file, largeBytes, full: true }).faults).toEqual([]);
+  for (const largeBytes of [AT_ONCE, 1]) expect(await faultsOf(fixture.file, largeBytes, true)).toEqual([]);
 });
 
 test('between two tables, the log can be emptied', onlyOnSqlite('its log'), async () => {
@@ -59,7 +64,7 @@ test('between two tables, the log can be emptied', onlyOnSqlite('its log'), asyn
   Connection.prototype.pragma = spied;
   onTestFinished(() => void (Connection.prototype.pragma = pragma));
   await fixture.accept();
-  inspect({ ...WISH, file: fixture.file, largeBytes: 1, full: true });
+  await faultsOf(fixture.file, 1, true);
   expect(reset.length).toBeGreaterThan(20);
   expect(new Set(reset.map((rows) => (rows as { busy: number }[])[0]!.busy))).toEqual(new Set([0]));
 });

@@ -11,7 +11,7 @@ import { addressOf, changeIn, databaseFor, isPostgres, rowsIn } from '../postgre
 /** Opens the store of a SQLite file, or of the database that stands for it. */
 export function openStore(file: string, clock: Clock, options: Partial<StoreOptions> = {}): Store {
   if (isPostgres) return makeStore(openRows(file, clock, options), options.renderBody ?? renderBody);
-  return open(file, clock, { renderBody, ...options });
+  return open({ kind: 'sqlite', file }, clock, { renderBody, ...options });
 }
 
 /** The same rows without verbs, also beside an open store. */

@@ -157,6 +157,7 @@ test('the pool and the standbys of PostgreSQL are shown', async () => {
     engine: 'postgres',
     version: '15.18',
     bytes: 9,
+    pageBytes: 8_192,
     freeBytes: 0,
     shrinks: true,
     logBytes: null,

@@ -1,6 +1,5 @@
 // `errand gc`: what is old enough to be removed, and removing it now.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { MB } from '../../../domain/byte-units.ts';
 import type {
@@ -13,6 +12,7 @@ import type {
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { storeOf } from '../../frame/store-of.ts';
 import { flag, type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 
@@ -80,12 +80,15 @@ async function collect(context: Context, { dryRun, trustClock, vacuum }: Given<t
 }
 
 /** Under the lock of the data directory: the database of a running daemon is the daemon's (K1). */
-async function shrinkDatabase({ locations, io, out }: Context): Promise<void> {
+async function shrinkDatabase(context: Context): Promise<void> {
+  const { locations, io, out } = context;
+  const store = await storeOf(context);
+  if (store.kind === 'postgres') throw new CommandError('usage', NOT_A_FILE, 'psql: VACUUM (FULL);');
   const { lockDataDirectory } = await import('../../../store/engine/sqlite/file/lock.ts');
   const { vacuumFile } = await import('../../../store/engine/sqlite/file/vacuum.ts');
   const lock = lockDataDirectory(locations.dataDir);
   try {
-    const report = vacuumFile(join(locations.dataDir, 'errand.db'), {
+    const report = vacuumFile(store.file, {
       begins: (bytes) => io.terminal.stderr && io.stderr.write(`Writing ${megabytes(bytes)} MB…\n`),
     });
     const sizes = { before_bytes: report.beforeBytes, after_bytes: report.afterBytes };
@@ -94,6 +97,9 @@ async function shrinkDatabase({ locations, io, out }: Context): Promise<void> {
     lock.release();
   }
 }
+
+const NOT_A_FILE =
+  'The database is PostgreSQL, which uses free space again by itself. To give it back, its administrator runs VACUUM (FULL) while the daemon is stopped.';
 
 function showWhatGoes({ out }: Context, report: RetentionWire, orphans: OrphansWire): void {
   out.list(report.kinds, WHAT_GOES, { ...report, orphans });

@@ -11,22 +11,21 @@ import type { Writer } from './writer.ts';
 export interface Attempts {
   /** Rejects when there is no connection. */
   commit(group: readonly ScopedVerb[]): Promise<Outcome>;
-  /** Transactions that were carried out once more. */
-  repeated(): number;
 }
 
 interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
+  /** Called before a transaction is carried out once more. */
+  repeated(): void;
 }
 
 /** How often a transaction is carried out before its verbs are refused, and the first pause between, which doubles. */
 const [TRIES, PAUSE_MS] = [6, 20];
 
-export function makeAttempts({ clock, writer, health }: Parts): Attempts {
+export function makeAttempts({ clock, writer, health, repeated }: Parts): Attempts {
   const [streamSeqs, keys] = [makeStreamSeqs(), makeKeys()];
-  let repeated = 0;
 
   /** Finds out whether a transaction was kept whose connection was lost. */
   async function decided(outcome: Outcome): Promise<Outcome> {
@@ -50,10 +49,9 @@ export function makeAttempts({ clock, writer, health }: Parts): Attempts {
         const kind = faultKindOf(outcome.error);
         const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
         if (!mayRepeat || tries === TRIES) return outcome;
-        repeated += 1;
+        repeated();
         await pause(clock, PAUSE_MS * 2 ** (tries - 1));
       }
     },
-    repeated: () => repeated,
   };
 }

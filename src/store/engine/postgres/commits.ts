@@ -16,8 +16,6 @@ export interface Commits {
   end(): Promise<void>;
   /** Has every commit from now on reported to the watch. */
   watch(watch: CommitWatch): void;
-  /** Transactions that were carried out once more. */
-  repeated(): number;
 }
 
 interface PendingVerb extends ScopedVerb {
@@ -35,8 +33,11 @@ interface Parts {
 /** Verbs of one transaction: the first of them waits for all. */
 const MOST_VERBS = 64;
 export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
-  const attempts = makeAttempts({ clock, writer, health });
   const watches: CommitWatch[] = [];
+  const repeated = () => {
+    for (const watch of watches) watch.repeated();
+  };
+  const attempts = makeAttempts({ clock, writer, health, repeated });
   let pending: PendingVerb[] = [];
   let working: Promise<void> | undefined;
   let ended = false;
@@ -91,6 +92,5 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
       await working;
     },
     watch: (watch) => void watches.push(watch),
-    repeated: attempts.repeated,
   };
 }

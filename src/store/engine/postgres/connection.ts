@@ -1,12 +1,12 @@
 // A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
 import type { Duplex } from 'node:stream';
-import { Client, type ClientConfig, type CustomTypesConfig } from 'pg';
+import type { ClientConfig, CustomTypesConfig } from 'pg';
 import type { Value } from '../statement.ts';
 import { fromPostgres, toPostgres } from './text.ts';
 
 /** What a statement answers. */
 export interface Answer {
-  readonly columns: readonly string[];
+  readonly columns: readonly { readonly name: string }[];
   readonly rows: readonly (readonly Value[])[];
   /** How many rows it changed or has. */
   readonly count: number;
@@ -63,6 +63,8 @@ const types: CustomTypesConfig = { getTypeParser: (type: number) => PARSERS.get(
 
 /** Opens a connection. Rejects with what the server or the network says. `lost` is called once, when it ends by itself. */
 export async function connect(config: ClientConfig, lost: (error: Error) => void): Promise<Connection> {
+  // Who keeps rows in a file doesn't load it.
+  const { Client } = await import('pg');
   const client = new Client({ ...LIMITS, ...config, options: PLANNER, types, pipeline: true, keepAlive: true });
   let [isLost, isClosing] = [false, false];
   const end = (error: Error) => {
@@ -138,7 +140,7 @@ interface Result {
 }
 
 const answerOf = ({ fields, rows, rowCount, command }: Result): Answer => ({
-  columns: fields.map(({ name }) => name),
+  columns: fields,
   rows: rows as Value[][],
   count: rowCount ?? 0,
   command,

@@ -2,7 +2,8 @@
 import type { EngineFigures, PoolFigures, Replica } from '../database.ts';
 import type { Reader, Step } from '../statement.ts';
 
-const SIZE = `SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version`;
+const SIZE = `SELECT pg_database_size(current_database()) AS bytes, current_setting('server_version') AS version,
+  current_setting('block_size')::int4 AS "pageBytes"`;
 
 /** Where the role may not see them (it can be given pg_monitor), their positions are null. */
 const REPLICAS = `SELECT application_name AS name, state, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn) AS "lagBytes"
@@ -10,7 +11,7 @@ const REPLICAS = `SELECT application_name AS name, state, pg_wal_lsn_diff(pg_cur
 
 /** The figures. The server uses space without rows again, and gives back what it can by itself. */
 export function* figuresOf(tx: Reader, pool: PoolFigures): Step<EngineFigures> {
-  const { bytes, version } = (yield* tx.get<{ bytes: number; version: string }>(SIZE))!;
+  const size = (yield* tx.get<Pick<EngineFigures, 'bytes' | 'version' | 'pageBytes'>>(SIZE))!;
   const replicas = yield* tx.all<Replica>(REPLICAS);
-  return { engine: 'postgres', version, bytes, freeBytes: 0, shrinks: true, logBytes: null, pool, replicas };
+  return { engine: 'postgres', ...size, freeBytes: 0, shrinks: true, logBytes: null, pool, replicas };
 }

@@ -41,7 +41,8 @@ export function openPostgres(
   clock: Clock,
   { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true }: PostgresOptions = {},
 ): Database {
-  const config = { ...clientConfig(address), application_name: `errand ${hostname()} ${process.pid}`.slice(0, 63) };
+  const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
+  const config = () => ({ ...clientConfig(address), application_name: ownName });
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const writer = makeWriter({
@@ -60,7 +61,7 @@ export function openPostgres(
       for (const listener of listeners) listener(events);
     },
   });
-  const pool = makePool(connections - 1, () => connect(config, () => undefined));
+  const pool = makePool(connections - 1, () => connect(config(), () => undefined));
   const whenOpened = makeWhenOpened(writer, address);
   let closed: Promise<void> | undefined;
 

@@ -1,5 +1,5 @@
 // Why a PostgreSQL database can't be opened, in words for its administrator that say what to run.
-import { ErrandError, messageOf } from '../../../domain/errors.ts';
+import { ErrandError } from '../../../domain/errors.ts';
 import { isSocket, nameOf, placeOf, type PostgresAddress } from './address.ts';
 
 /** What was thrown: an error of the server, of the network or of the client. */
@@ -12,6 +12,8 @@ interface Thrown {
 }
 
 interface Fault {
+  /** Whether it may be over soon by itself. */
+  readonly passes?: true;
   applies(thrown: Thrown): boolean;
   /** Completes "The PostgreSQL database errand at … ". */
   words(address: PostgresAddress, thrown: Thrown): string;
@@ -47,6 +49,7 @@ const FAULTS: readonly Fault[] = [
       `can't be reached with TLS: ${message}. The address names this file as sslrootcert, sslcert or sslkey.`,
   },
   {
+    passes: true,
     applies: codes(/^(ECONNREFUSED|ENOENT|ECONNRESET)$/),
     words: (address) => {
       const nobody = isSocket(address) ? 'no server has this socket' : 'no server listens there';
@@ -58,11 +61,13 @@ const FAULTS: readonly Fault[] = [
     words: () => 'is closed to the user of this process: it may not open the socket.',
   },
   {
+    passes: true,
     applies: codes(/^(ENOTFOUND|EAI_)/),
     words: ({ host }) =>
       `is not reachable: the name ${host} can't be resolved. Is it right, and does the name service answer?`,
   },
   {
+    passes: true,
     applies: ({ code, message }) =>
       /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/.test(code) || /timeout expired/.test(message),
     words: (address) => `is not reachable: nothing answers there. Is a firewall in between? ${CHECK_RUNNING(address)}`,
@@ -123,15 +128,18 @@ const FAULTS: readonly Fault[] = [
       `refuses ${user} what Errand needs: ${message}. Run, ${psql(`GRANT USAGE, CREATE ON SCHEMA public TO ${quoted(user)};`, database)}`,
   },
   {
+    passes: true,
     applies: codes(/^53300$/),
     words: () =>
       'has no connection left. Lower database_connections, end other clients (pg_stat_activity), or raise max_connections, or CONNECTION LIMIT of the role.',
   },
   {
+    passes: true,
     applies: codes(/^57P03$/),
     words: () => 'is starting up, shutting down or recovering. It may answer in a moment; its log says more.',
   },
   {
+    passes: true,
     applies: codes(/^57P0[12]$/),
     words: (address) => `ended the connection: its server is stopping. ${CHECK_RUNNING(address)}`,
   },
@@ -146,18 +154,35 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** The same error for the administrator, `unavailable` with what to do. What is explained already, and a bug, stay as they are. */
-export function explainOpening(error: unknown, address: PostgresAddress): unknown {
-  if (!(error instanceof Error) || error instanceof ErrandError) return error;
-  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+/** What was thrown, and what is known of it. Null for what is explained already, and for a bug. */
+function faultOf(error: unknown): { readonly thrown: Thrown; readonly fault: Fault | undefined } | null {
+  if (!(error instanceof Error) || error instanceof ErrandError) return null;
   // A name with several addresses: the errors of all of them.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
-  if (first !== undefined) return explainOpening(first, address);
+  if (first !== undefined) return faultOf(first);
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
   const thrown = { code, syscall, message: error.message };
   const fault = FAULTS.find(({ applies }) => applies(thrown));
-  if (fault === undefined && code === '' && !/^Connection|^Client/.test(error.message)) return error;
-  const words = fault?.words(address, thrown) ?? `can't be opened: ${messageOf(error)} (${code || placeOf(address)}).`;
+  return fault === undefined && code === '' && !ENDED.test(error.message) ? null : { thrown, fault };
+}
+
+/** Words of `pg` about connections that ended, which have no code. */
+const ENDED = /^(Connection|Client)/;
+
+/** The same error for the administrator, `unavailable` with what to do. What is explained already, and a bug, stay as they are. */
+export function explainOpening(error: unknown, address: PostgresAddress): unknown {
+  const found = faultOf(error);
+  if (found === null) return error;
+  const { thrown, fault } = found;
+  const words =
+    fault?.words(address, thrown) ?? `can't be opened: ${thrown.message} (${thrown.code || placeOf(address)}).`;
   return new ErrandError('unavailable', `${titleOf(address)} ${words}`, { cause: error });
+}
+
+/** Whether an explained error may be over soon by itself: a server that is starting, or a network that isn't there yet. */
+export function mayPass(error: unknown): boolean {
+  const found = error instanceof ErrandError && error.reason === 'unavailable' ? faultOf(error.cause) : null;
+  return found !== null && (found.fault?.passes ?? found.thrown.code === '');
 }
 
 /** Its name where a sentence begins. */

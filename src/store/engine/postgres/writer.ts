@@ -17,7 +17,8 @@ export interface Writer {
 }
 
 interface Parts {
-  readonly config: ClientConfig;
+  /** Reads the files of TLS as they are then. */
+  config(): ClientConfig;
   readonly clock: Clock;
   readonly health: Health;
   readonly isLocked: boolean;
@@ -36,7 +37,7 @@ export function makeWriter({ config, clock, health, isLocked, opened }: Parts): 
   let lastId: number | null = null;
 
   async function open(): Promise<Connection> {
-    const connection = await connect(config, health.failed);
+    const connection = await connect(config(), health.failed);
     try {
       if (isLocked) await takeLock(connection, { clock, lastPid });
       lastPid = connection.serverPid;

@@ -19,6 +19,7 @@ export function* figuresOf(tx: Reader, file: string): Step<EngineFigures> {
     engine: 'sqlite',
     version,
     bytes: pages * pageBytes,
+    pageBytes,
     freeBytes: free * pageBytes,
     shrinks,
     logBytes: statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0,

@@ -1,6 +1,7 @@
 // Streamed text in the journal: found, read and removed wherever it is, although the index of its run lacks it.
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewEvent } from '../../../../src/domain/sessions/journal-event.ts';
+import { openFileInspector } from '../../../../src/store/engine/sqlite/inspector.ts';
 import { inspect } from '../../../../src/store/inspection/inspect.ts';
 import { openStore } from '../../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../../support/store/store-fixture.ts';
@@ -105,18 +106,13 @@ test('the last text says when a run had its last event: to the office, and to an
   await fixture.store.runs.appendStream(fence, texts(2, 1));
   const { items } = await fixture.store.office.listRuns(run.sessionSeq, { limit: 9, offset: 0 });
   expect(items[0]!.updatedAt).toBe(fixture.clock.now());
-  const stuckAt = (silentSince: number) =>
-    inspect({
-      file: fixture.file,
-      largeBytes: 1,
-      full: false,
-      silentSince,
-      auditEnd: null,
-      defined: null,
-      now: 0,
-    }).stuck.map(({ id, since }) => [id, since]);
-  expect(stuckAt(fixture.clock.now())).toEqual([]);
-  expect(stuckAt(fixture.clock.now() + 1)).toEqual([[run.id, fixture.clock.now()]]);
+  const store = openFileInspector(fixture.file);
+  onTestFinished(store.close);
+  const wish = { largeBytes: 1, full: false, auditEnd: null, defined: null, now: 0 };
+  const stuckAt = async (silentSince: number) =>
+    (await inspect(store, { ...wish, silentSince })).stuck.map(({ id, since }) => [id, since]);
+  expect(await stuckAt(fixture.clock.now())).toEqual([]);
+  expect(await stuckAt(fixture.clock.now() + 1)).toEqual([[run.id, fixture.clock.now()]]);
 });
 
 test('a removal in small commits leaves no text without the event before it, and in the end none at all', async () => {

@@ -1,0 +1,11 @@
+// Where the store of a data directory is, for commands that look at it themselves.
+import type { StoreLocation } from '../../store/location.ts';
+import type { Context } from './context.ts';
+
+/** The location; with a broken configuration, the usual file. Throws where only the service can read what names it. */
+export async function storeOf({ flags, io, locations }: Context): Promise<StoreLocation> {
+  const { loadConfig } = await import('../../config/config.ts');
+  const { fileIn, storeLocationOf } = await import('../../config/store-location.ts');
+  const loaded = loadConfig(flags, io.environment);
+  return loaded.ok ? storeLocationOf(loaded.config) : { kind: 'sqlite', file: fileIn(locations.dataDir) };
+}

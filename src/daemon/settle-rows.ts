@@ -1,0 +1,42 @@
+// The rows at a start: waits for a database server that starts at the same time, as after a power failure, and examines whose they are.
+import { pause, systemClock as clock } from '../domain/clock.ts';
+import { messageOf } from '../domain/errors.ts';
+import type { Log } from '../log/log.ts';
+import type { ServiceManager } from '../service-manager/service-manager.ts';
+import { mayPass } from '../store/engine/postgres/opening-faults.ts';
+import type { StoreLocation } from '../store/location.ts';
+import type { Store } from '../store/open-store.ts';
+import { requireOwnRows } from './own-rows.ts';
+
+/** Then the start fails, and whoever began it tries again. */
+const PATIENCE_MS = 60_000;
+const RETRY_MS = 1_000;
+
+interface Parts {
+  readonly store: Pick<Store, 'answered' | 'users'>;
+  readonly log: Pick<Log, 'warn'>;
+  readonly manager: Pick<ServiceManager, 'migrating'>;
+}
+
+/** Resolves when the store answers, and its rows are those of the data directory. Rejects with what says why that can't be. */
+export async function settleRows(dataDir: string, location: StoreLocation, parts: Parts): Promise<void> {
+  if (location.kind === 'sqlite') return;
+  await untilReachable(parts);
+  await requireOwnRows(dataDir, location, parts.store);
+}
+
+async function untilReachable({ store, log, manager }: Parts): Promise<void> {
+  const until = clock.monotonic() + PATIENCE_MS;
+  for (let told = ''; ; ) {
+    try {
+      return await store.answered();
+    } catch (error) {
+      if (!mayPass(error) || clock.monotonic() >= until) throw error;
+      const words = messageOf(error);
+      if (words !== told) log.warn(`waiting for the database: ${words}`);
+      manager.migrating('Waiting for the database', PATIENCE_MS);
+      told = words;
+    }
+    await pause(clock, RETRY_MS);
+  }
+}
