@@ -3,9 +3,6 @@ import { readRules } from './scripts/rules/rules.ts';
 import { canRunPostgres } from './test/support/postgres/programs.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
-const slowOnBoth = ['conversations', 'background', 'webhooks', 'schedules', 'publishing', 'office'].map(
-  (of) => `test/acceptance/${of}/**/*.test.ts`,
-);
 /** Of the store, what is about SQLite: its file, its plans, its own statements. All else is tested on both engines. */
 const onSqlite = [
   'test/store/engine/sqlite/**',
@@ -15,6 +12,18 @@ const onSqlite = [
   'test/store/sessions/counted-sessions.test.ts',
   'test/store/webhooks/delivery-lists.test.ts',
 ];
+/** Tests of the store whose statements PostgreSQL takes. */
+const onBoth = [
+  'test/store/{accounts,find-ids,worker-nodes}.test.ts',
+  'test/store/inspection/disk-samples.test.ts',
+  'test/store/journal/{events,whole-rows}.test.ts',
+  'test/store/lifecycle/start-run.test.ts',
+  'test/store/people/{connections,definition-ids,signing-keys,users}.test.ts',
+  'test/store/publishing/page-limits.test.ts',
+  'test/store/runs/{prompt-size,run-records}.test.ts',
+  'test/store/sessions/{compactions,insights,session-records}.test.ts',
+  'test/store/webhooks/{planning,read-events,webhooks}.test.ts',
+];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
 const projectsOnPostgres = [
@@ -22,7 +31,7 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'postgres',
-      include: ['test/store/**/*.test.ts'],
+      include: [...onPostgres, ...onBoth],
       exclude: onSqlite,
       pool: 'forks' as const,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
@@ -33,7 +42,7 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'acceptance-postgres',
-      include: ['test/acceptance/postgres/**/*.test.ts', ...slowOnBoth],
+      include: ['test/acceptance/postgres/**/*.test.ts'],
       pool: 'forks' as const,
       testTimeout: 240_000,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
