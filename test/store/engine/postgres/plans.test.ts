@@ -49,7 +49,9 @@ test.skipIf(!isPostgres)('no statement of any verb reads a growing table whole',
   await client.connect();
   const scans: string[] = [];
   for (const [number, text] of [...statements].entries()) {
-    await client.query(`PREPARE p${number} AS ${text}`);
+    await client.query(`PREPARE p${number} AS ${text}`).catch((cause: unknown) => {
+      throw new Error(`Not prepared: ${text}`, { cause });
+    });
     const { rows: parameters } = await client.query<{ count: number }>(
       `SELECT cardinality(parameter_types) AS count FROM pg_prepared_statements WHERE name = 'p${number}'`,
     );
