@@ -12,17 +12,22 @@ const onSqlite = [
   'test/store/sessions/counted-sessions.test.ts',
   'test/store/webhooks/delivery-lists.test.ts',
 ];
-/** Tests of the store whose statements PostgreSQL takes. */
+/** Tests of the store that pass on both engines. */
 const onBoth = [
-  'test/store/{accounts,find-ids,worker-nodes}.test.ts',
+  'test/store/{accounts,artifacts,background,find-ids,structured-runs,worker-nodes}.test.ts',
+  'test/store/engine/lists.test.ts',
+  'test/store/firings/follow-runs.test.ts',
   'test/store/inspection/disk-samples.test.ts',
   'test/store/journal/{events,whole-rows}.test.ts',
   'test/store/lifecycle/start-run.test.ts',
-  'test/store/people/{connections,definition-ids,signing-keys,users}.test.ts',
-  'test/store/publishing/page-limits.test.ts',
-  'test/store/runs/{prompt-size,run-records}.test.ts',
-  'test/store/sessions/{compactions,insights,session-records}.test.ts',
-  'test/store/webhooks/{planning,read-events,webhooks}.test.ts',
+  'test/store/office/today.test.ts',
+  'test/store/people/{connections,definition-ids,pins,signing-keys,users}.test.ts',
+  'test/store/publishing/{board,page-limits}.test.ts',
+  'test/store/retention/remove-firings.test.ts',
+  'test/store/runs/{prompt-size,run-records,run-setups,run-timeline,work-time}.test.ts',
+  'test/store/schedules/{fire,tasks}.test.ts',
+  'test/store/sessions/{cleanups,compactions,insights,session-records}.test.ts',
+  'test/store/webhooks/{announced-stops,deliveries,planning,read-events,webhooks}.test.ts',
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
