@@ -30,9 +30,9 @@ export function makeAttempts({ clock, writer, health, repeated }: Parts): Attemp
   /** Finds out whether a transaction was kept whose connection was lost. */
   async function decided(outcome: Outcome): Promise<Outcome> {
     if (outcome.kind !== 'unknown') return outcome;
-    const { error, id, results } = outcome;
+    const { error, id, results, emits } = outcome;
     try {
-      const events = await eventsOf(id, writer, clock);
+      const events = await eventsOf({ id, emits }, writer, clock);
       return events === null ? { kind: 'undone', error } : { kind: 'committed', results, events };
     } catch (cause) {
       health.lose(cause);

@@ -16,16 +16,24 @@ const EVENTS_AFTER = {
   text: 'SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events WHERE id > $1 ORDER BY id',
 };
 
+/** A transaction: its number, and whether it has added events. */
+interface Lost {
+  readonly id: string;
+  readonly emits: boolean;
+}
+
 /** The events of the last transaction; null when it wasn't kept. Rejects when that can't be found out. */
 export async function eventsOf(
-  transaction: string,
+  { id, emits }: Lost,
   writer: Writer,
   clock: Clock,
 ): Promise<readonly JournalEvent[] | null> {
-  const reached = await whenKept(transaction, writer, clock);
+  const reached = await whenKept(id, writer, clock);
   if (reached === null) return null;
   // No other connection writes: what is behind the last one is of this transaction.
   const { columns, rows } = await reached.ask(EVENTS_AFTER, [writer.lastId()]);
+  // A server that has crashed may give the number of a transaction that left nothing on its disk to another one.
+  if (emits && rows.length === 0) return null;
   const toRow = makeRowMapper(
     columns.map(({ name }) => name),
     undefined,

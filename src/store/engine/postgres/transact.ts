@@ -16,7 +16,14 @@ import type { Keys } from './keys.ts';
 export type Outcome =
   | { readonly kind: 'committed'; readonly results: readonly unknown[]; readonly events: readonly JournalEvent[] }
   | { readonly kind: 'undone'; readonly error: unknown }
-  | { readonly kind: 'unknown'; readonly error: unknown; readonly id: string; readonly results: readonly unknown[] };
+  | {
+      readonly kind: 'unknown';
+      readonly error: unknown;
+      readonly id: string;
+      readonly results: readonly unknown[];
+      /** Whether it has added any event. */
+      readonly emits: boolean;
+    };
 
 interface Parts {
   readonly clock: Clock;
@@ -33,6 +40,7 @@ export interface ScopedVerb {
 /** What a verb has done, whose transaction isn't committed. */
 interface Done {
   readonly result: unknown;
+  readonly emits: boolean;
   events(): Promise<readonly JournalEvent[]>;
 }
 
@@ -48,7 +56,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {
     const tx = new StepTransaction(parts.clock.now());
     const result = await carryOut(pipeline, verb(tx));
-    return { result, events: await sendEvents(pipeline, parts.streamSeqs, tx) };
+    return { result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts.streamSeqs, tx) };
   });
   const number = await begun.catch(() => null);
   const failed = all.find((one) => one.status === 'rejected');
@@ -68,7 +76,8 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     // Verbs side by side have written theirs in any order.
     return { kind: 'committed', results, events: written.sort((one, other) => one.id - other.id) };
   } catch (error) {
-    if (faultKindOf(error) === 'away') return { kind: 'unknown', error, id, results };
+    if (faultKindOf(error) === 'away')
+      return { kind: 'unknown', error, id, results, emits: done.some(({ emits }) => emits) };
     return { kind: 'undone', error };
   }
 }
