@@ -40,32 +40,38 @@ interface Asking {
 
 /** The verb on reservations: one at a time, so that no other call is held meanwhile. It writes nothing. */
 export function makeReservations({ read }: Database, { inForce, held, periodOf }: BudgetKit) {
+  const reserve = read(function* (tx: Reader, call: CallToHold, { now, awaited }: Asking): Step<Reservation> {
+    // Before any row is read: a call that is released meanwhile may be missing from what is spent then, and must count as held.
+    const others = held.list();
+    if (!(yield* inForce.any(tx))) return { kind: 'granted', held: null };
+    const run = yield* readCalling(tx, call);
+    if (run === undefined) return { kind: 'gone' };
+    const rows = yield* listApplying(tx, run);
+    if (rows.length === 0) return { kind: 'granted', held: null };
+    const budgets: number[] = [];
+    for (const row of rows) {
+      const { startsAt, endsAt } = periodOf(termsOf(row), now);
+      const isOfRun = row.subject === 'run';
+      const spent = isOfRun ? run[row.unit] : yield* readSpent(tx, row.seq, startsAt);
+      const reserved = isOfRun ? 0 : reservedBy(others, row, call.runSeq);
+      const verdict = decide({ limit: row.amount, spent, reserved, need: call.most[row.unit] });
+      if (verdict === 'used up') return { kind: 'used up', budget: usedUp(row, endsAt) };
+      if (verdict === 'wait' || awaited.has(row.seq)) budgets.push(row.seq);
+    }
+    if (budgets.length > 0) return { kind: 'wait', budgets };
+    const { keySeq, userSeq, teamId } = run;
+    const granted: HeldCall = { ...call, payer: { keySeq, userSeq, teamId } };
+    held.hold(granted);
+    return { kind: 'granted', held: granted };
+  });
+  let last: Promise<unknown> = Promise.resolve();
   return {
     /** Holds back what a call may use at most, in every budget that applies to its run; or in none. */
-    reserve: read(function* (tx: Reader, call: CallToHold, { now, awaited }: Asking): Step<Reservation> {
-      // Before any row is read: a call that is released meanwhile may be missing from what is spent then, and must count as held.
-      const others = held.list();
-      if (!(yield* inForce.any(tx))) return { kind: 'granted', held: null };
-      const run = yield* readCalling(tx, call);
-      if (run === undefined) return { kind: 'gone' };
-      const rows = yield* listApplying(tx, run);
-      if (rows.length === 0) return { kind: 'granted', held: null };
-      const budgets: number[] = [];
-      for (const row of rows) {
-        const { startsAt, endsAt } = periodOf(termsOf(row), now);
-        const isOfRun = row.subject === 'run';
-        const spent = isOfRun ? run[row.unit] : yield* readSpent(tx, row.seq, startsAt);
-        const reserved = isOfRun ? 0 : reservedBy(others, row, call.runSeq);
-        const verdict = decide({ limit: row.amount, spent, reserved, need: call.most[row.unit] });
-        if (verdict === 'used up') return { kind: 'used up', budget: usedUp(row, endsAt) };
-        if (verdict === 'wait' || awaited.has(row.seq)) budgets.push(row.seq);
-      }
-      if (budgets.length > 0) return { kind: 'wait', budgets };
-      const { keySeq, userSeq, teamId } = run;
-      const granted: HeldCall = { ...call, payer: { keySeq, userSeq, teamId } };
-      held.hold(granted);
-      return { kind: 'granted', held: granted };
-    }),
+    reserve: (call: CallToHold, asking: Asking): Promise<Reservation> => {
+      const next = last.then(() => reserve(call, asking));
+      last = next.catch(() => undefined);
+      return next;
+    },
   };
 }
 
