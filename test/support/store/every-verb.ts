@@ -215,7 +215,8 @@ async function callReads(fixture: StoreFixture): Promise<void> {
 }
 
 /** Every statement of questions, insights and pictures, of one session and of everybody. */
-async function callMetrics({ store: { metrics } }: StoreFixture): Promise<void> {
+async function callMetrics({ store: { figures, metrics } }: StoreFixture): Promise<void> {
+  await figures();
   await metrics.endsOf([1]);
   await metrics.linesAfter(await metrics.newestLine(), 9);
   await metrics.depths();
