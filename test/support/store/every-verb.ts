@@ -52,6 +52,7 @@ export async function callEveryVerb(fixture: StoreFixture): Promise<string[]> {
   await callWebhooks(fixture);
   await callPublishing(fixture);
   await callAudit(fixture);
+  await fixture.store.figures();
   await callRetention(fixture);
   await callDeletion(fixture);
   return uncalled();
@@ -215,8 +216,7 @@ async function callReads(fixture: StoreFixture): Promise<void> {
 }
 
 /** Every statement of questions, insights and pictures, of one session and of everybody. */
-async function callMetrics({ store: { figures, metrics } }: StoreFixture): Promise<void> {
-  await figures();
+async function callMetrics({ store: { metrics } }: StoreFixture): Promise<void> {
   await metrics.endsOf([1]);
   await metrics.linesAfter(await metrics.newestLine(), 9);
   await metrics.depths();

@@ -45,7 +45,7 @@ const LIMITS = {
  * Plans that don't change with what tables happen to have: a list has an index that a statement was written for. Compiling a plan pays
  * for reports, which there are none of.
  */
-const PLANNER = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
+export const PLANNER = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
 
 type Parse = (text: string) => Value;
 
