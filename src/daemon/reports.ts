@@ -21,6 +21,8 @@ import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { storeLocationOf } from '../config/store-location.ts';
 import { readFigures } from '../store/inspection/figures.ts';
+import type { EngineFigures } from '../store/engine/database.ts';
+import { nameOfStore, type StoreLocation } from '../store/location.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 
@@ -64,6 +66,7 @@ const SHOWN_WEBHOOKS = 10;
  */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, node, startedAt, clock } = parts;
+  const location = storeLocationOf(config);
 
   function readiness(): Readiness {
     const reports = [
@@ -90,7 +93,10 @@ export function makeReports(parts: ReportParts) {
     const { ready, parts: ofMachine } = readiness();
     return {
       ready,
-      parts: [...ofMachine, pinsPart(await lostPins(definedBy(live.catalog(), live.definitions())))],
+      parts: [
+        ...ofMachine.map(withDatabase(location, await store.figures())),
+        pinsPart(await lostPins(definedBy(live.catalog(), live.definitions()))),
+      ],
       version: VERSION,
       nodeVersion: process.versions.node,
       pid: process.pid,
@@ -123,7 +129,7 @@ export function makeReports(parts: ReportParts) {
     settings: live.describe(),
   });
 
-  const database = () => readFigures(storeLocationOf(config));
+  const database = () => readFigures(location);
   return { readiness, status, configuration, lostPins, database };
 }
 
@@ -140,6 +146,15 @@ function storePart({ store }: ReportParts): PartReport {
   const burden = store.burden();
   return burden === null ? ok('store') : { name: 'store', state: 'degraded', detail: burden };
 }
+
+/** Names the server that has the rows, where there is one, and how busy the connections to it are. */
+const withDatabase =
+  (location: StoreLocation, { version, pool }: EngineFigures) =>
+  (part: PartReport): PartReport => {
+    if (part.name !== 'store' || part.detail !== null || pool === null) return part;
+    const connections = `${pool.open} of ${pool.most} connections to read, ${pool.busy} busy, ${pool.waiting} wait`;
+    return { ...part, detail: `${nameOfStore(location)}, version ${version}, ${connections}` };
+  };
 
 function filesPart({ files }: ReportParts): PartReport {
   const fault = files.fault();
