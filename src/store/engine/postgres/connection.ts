@@ -6,7 +6,7 @@ import { fromPostgres, toPostgres } from './text.ts';
 
 /** What a statement answers. */
 export interface Answer {
-  readonly columns: readonly string[];
+  readonly columns: readonly { readonly name: string }[];
   readonly rows: readonly (readonly Value[])[];
   /** How many rows it changed or has. */
   readonly count: number;
@@ -138,7 +138,7 @@ interface Result {
 }
 
 const answerOf = ({ fields, rows, rowCount, command }: Result): Answer => ({
-  columns: fields.map(({ name }) => name),
+  columns: fields,
   rows: rows as Value[][],
   count: rowCount ?? 0,
   command,

@@ -99,7 +99,10 @@ function resultOf(
   kindOfRows: RowKind<unknown> | undefined,
 ): unknown {
   if (kind === 'count') return count;
-  const mapper = (statement.toRow ??= makeRowMapper(columns, kindOfRows));
+  const mapper = (statement.toRow ??= makeRowMapper(
+    columns.map(({ name }) => name),
+    kindOfRows,
+  ));
   const toRow = statement.hasBytesOfText ? (row: (typeof rows)[number]) => mapper(row.map(bytesGiven)) : mapper;
   if (kind === 'all') return rows.map(toRow);
   const [first] = rows;

@@ -26,7 +26,10 @@ export async function eventsOf(
   if (reached === null) return null;
   // No other connection writes: what is behind the last one is of this transaction.
   const { columns, rows } = await reached.ask(EVENTS_AFTER, [writer.lastId()]);
-  const toRow = makeRowMapper(columns, undefined);
+  const toRow = makeRowMapper(
+    columns.map(({ name }) => name),
+    undefined,
+  );
   return rows.map((values) => {
     const { payload, ...row } = toRow(values) as EventRow;
     return { ...row, payload: JSON.parse(payload) as unknown } as JournalEvent;

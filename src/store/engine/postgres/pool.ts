@@ -6,7 +6,7 @@ export interface Pool {
   /** Uses a connection, alone; waits for one while all are taken. Rejects when none can be opened. */
   use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
   figures(): PoolFigures;
-  /** Ends those that nobody uses. */
+  /** Ends those that nobody uses, and each other one when it is given back. */
   close(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export interface Pool {
 export function makePool(most: number, open: () => Promise<Connection>): Pool {
   let idle: Connection[] = [];
   const waiting: (() => void)[] = [];
-  let count = 0;
+  let [count, isClosed] = [0, false];
 
   async function take(): Promise<Connection> {
     for (;;) {
@@ -38,6 +38,7 @@ export function makePool(most: number, open: () => Promise<Connection>): Pool {
 
   function give(connection: Connection): void {
     if (connection.isLost()) count -= 1;
+    else if (isClosed) void connection.close().catch(() => undefined);
     else idle.push(connection);
     waiting.shift()?.();
   }
@@ -53,6 +54,7 @@ export function makePool(most: number, open: () => Promise<Connection>): Pool {
     },
     figures: () => ({ most, open: count, busy: count - idle.length, waiting: waiting.length }),
     close: async () => {
+      isClosed = true;
       await Promise.all(idle.map((connection) => connection.close().catch(() => undefined)));
     },
   };

@@ -1,5 +1,6 @@
 // The schema in the words of PostgreSQL, made of its one source.
 import { SCHEMA } from '../schema.ts';
+import { PATHS_IN_SCHEMA } from './paths.ts';
 
 /** Each with what it is replaced with. */
 const RULES: readonly (readonly [RegExp, string])[] = [
@@ -29,6 +30,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // An expression in an index stands in parentheses.
   [/\(id >> 9/g, '((id >> 9)'],
   [/, substring(\([^\n]*\))\) WHERE/g, ', (substring$1)) WHERE'],
+  ...PATHS_IN_SCHEMA,
 ];
 
 /**

@@ -1,0 +1,27 @@
+// Paths in PostgreSQL, whose indexes refuse texts of more than 2,704 bytes: they have the start of a path, and a sum of all of it.
+
+/** Characters, of up to four bytes each. */
+const START = 600;
+const start = (path: string) => `left(${path}, ${START})`;
+
+/** Each with what it is replaced with. The start of a path is in the order of the whole, so an index of starts finds rows in that order. */
+type Rule = readonly [RegExp, string];
+
+/** Of the schema. */
+export const PATHS_IN_SCHEMA: readonly Rule[] = [
+  [
+    /CREATE TABLE (\w+) \(([^;]*),\n *PRIMARY KEY \((\w+), path\)\n\);/g,
+    `CREATE TABLE $1 ($2\n);\nCREATE UNIQUE INDEX $1_by_path ON $1 ($3, ${start('path')}, md5(path));`,
+  ],
+  [/ ON attachments \(path\)/g, ` ON attachments (${start('path')})`],
+];
+
+/** Of statements: what is said of a path is said of its start, too. */
+export const PATHS_IN_STATEMENTS: readonly Rule[] = [
+  [/((?:\b\w+\.)?\bpath) = (\$\d+|\w+\.entry_path)/g, `(${start('$1')} = ${start('$2')} AND $1 = $2)`],
+  [/\bpath (>=?) (\$\d+)/g, `(${start('path')} >= ${start('$2')} AND path $1 $2)`],
+  [/\bpath (<=?) (\$\d+)/g, `(${start('path')} <= ${start('$2')} AND path $1 $2)`],
+  [/\bORDER BY path\b/g, `ORDER BY ${start('path')}, path`],
+  [/\((\w+), path\) IN \((\s*SELECT) \1, path\b/g, `($1, ${start('path')}, path) IN ($2 $1, ${start('path')}, path`],
+  [/\bON CONFLICT \((\w+), path\)/g, `ON CONFLICT ($1, ${start('path')}, md5(path))`],
+];
