@@ -1,6 +1,7 @@
 // The thread that makes backups: one at a time, after everything else that wants a processor.
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { freeBytes } from '../disk/disk-space.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
@@ -74,8 +75,8 @@ function openStaging(staging: string): void {
 }
 
 /** A backup must not take the space that the daemon itself needs. */
-function spaceCheckOf({ database, staging, keepFreeBytes }: BackupTask): () => void {
-  if (statSync(database).dev !== statSync(staging).dev) return () => undefined;
+function spaceCheckOf({ blobs, staging, keepFreeBytes }: BackupTask): () => void {
+  if (statSync(dirname(blobs)).dev !== statSync(staging).dev) return () => undefined;
   return () => {
     if (freeBytes(staging) < keepFreeBytes) throw fullDisk("The backup would fill the daemon's own disk.");
   };

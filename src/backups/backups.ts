@@ -12,6 +12,7 @@ import { ResidentThread } from '../threads/resident.ts';
 import type { ThreadEnd } from '../threads/thread-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
+import { referenceOf, type StoreLocation } from '../store/location.ts';
 import type {
   BackupTask,
   FromBackupThread,
@@ -53,7 +54,7 @@ export interface TakeOptions {
 export interface BackupParts {
   readonly dataDir: string;
   readonly configDir: string;
-  readonly database: string;
+  readonly database: StoreLocation;
   readonly masterKey: MasterKeyLocation;
   readonly errandVersion: string;
   readonly blobs: Pick<BlobStore, 'holdRest'>;
@@ -90,7 +91,7 @@ export function makeBackups(parts: BackupParts): Backups {
       id,
       createdAt: clock.now(),
       errandVersion: parts.errandVersion,
-      database,
+      database: referenceOf(database),
       blobs: join(dataDir, 'blobs'),
       workspaces: workspaces ? join(dataDir, 'workspaces') : null,
       configuration: realOf(configDir),

@@ -7,14 +7,13 @@ import { isSame, openFound } from '../files/snapshots/copy-file.ts';
 import { NOTHING_SKIPPED, type Skipped } from '../files/snapshots/snapshot.ts';
 import { type FoundEntry, type FoundFile, MAX_DEPTH, MAX_PATH_BYTES, walkTree } from '../files/snapshots/walk-files.ts';
 import type { ListedFile } from '../wire/backups/manifest.ts';
+import { type Cut, CUTS, type Pages, WHOLE_PIECES } from './repository/cuts.ts';
 import { isEmptyPiece, PIECE_BYTES } from './repository/empty-piece.ts';
 import type { ListWriter } from './repository/file-list.ts';
 import type { makeLeftOut } from './left-out.ts';
 import type { Pace } from './pace.ts';
 import type { Sink } from './repository/sink.ts';
 
-/** Of the database: a few changed pages cost no more than this. */
-const PAGES_BYTES = 131_072;
 /** How often a file is read that changes meanwhile. The last content that was read is kept. */
 const TRIES = 3;
 /** Of one workspace: more would not be unpacked again. */
@@ -86,12 +85,12 @@ export function makeCopier({ sink, list, pace, copied }: CopyParts, losses: Loss
 
   return {
     /** Copies a file that nobody changes. Returns false when it isn't there. */
-    copyStill: async (counts: Counts, { kind, path, place }: StillFile): Promise<boolean> => {
+    copyStill: async (counts: Counts, { kind, path, place, pages }: StillFile): Promise<boolean> => {
       const file = openUnlessGone(place);
       if (file === undefined) return false;
       try {
         const { mode, size } = fstatSync(file);
-        const stored = await store(file, size, kind === 'database' ? PAGES_BYTES : PIECE_BYTES);
+        const stored = await store(file, size, pages === undefined ? WHOLE_PIECES : CUTS[pages]);
         // Their time says nothing: without it, the line of an unchanged file stays the same.
         const { objects } = stored;
         await add(counts, { kind, path, size: stored.size, objects, mode: mode & 0o777, modified_at: 0 });
@@ -120,6 +119,8 @@ interface StillFile {
   readonly kind: 'blob' | 'database';
   readonly path: string;
   readonly place: string;
+  /** Of a database. */
+  readonly pages?: Pages;
 }
 
 interface Tree {
@@ -143,22 +144,22 @@ export const REASONS: Readonly<Record<keyof Skipped, string>> = {
 };
 
 type Stored = Pick<ListedFile, 'objects' | 'size'> & { readonly holes: number };
-type Store = (file: number, limit: number, pieceBytes: number) => Promise<Stored>;
+type Store = (file: number, limit: number, cut: Cut) => Promise<Stored>;
 
 /** Stores the pieces of an open file, up to a size. */
 function makeStorer({ sink, pace, copied }: Pick<CopyParts, 'copied' | 'pace' | 'sink'>): Store {
   const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES);
-  return async (file, limit, pieceBytes) => {
+  return async (file, limit, { most, endIn }) => {
     const objects: string[] = [];
     let [size, holes] = [0, 0];
     while (size < limit) {
-      const length = readFully(file, buffer, { position: size, length: Math.min(pieceBytes, limit - size) });
+      const length = readFully(file, buffer, { position: size, length: Math.min(most, limit - size) });
       if (length === 0) break;
-      const piece = buffer.subarray(0, length);
-      if (isEmptyPiece(piece)) holes += length;
+      const piece = buffer.subarray(0, endIn(buffer.subarray(0, length)));
+      if (isEmptyPiece(piece)) holes += piece.length;
       objects.push(await sink.put(piece));
-      size += length;
-      copied(length);
+      size += piece.length;
+      copied(piece.length);
       await pace.rest();
     }
     return { size, objects, holes };
@@ -172,7 +173,7 @@ async function copyFound(found: FoundFile, store: Store, losses: Losses) {
     if (file === undefined) continue;
     try {
       const { size } = now.stats;
-      const stored = await store(file, Number(size), PIECE_BYTES);
+      const stored = await store(file, Number(size), WHOLE_PIECES);
       const isWhole = stored.size === Number(size) && isSame(file, now);
       if (!isWhole && tries < TRIES) continue;
       if (!isWhole) losses.changing += 1;

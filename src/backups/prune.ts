@@ -2,13 +2,13 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../disk/sync-path.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import { readList } from './repository/file-list.ts';
 import type { Pace } from './pace.ts';
 import { makePackedKeys, type PackedKeys } from './repository/packed-keys.ts';
 import { listIds, manifestPath, objectsOf, openRepository, readManifestOf, timeOfId } from './repository/repository.ts';
 import { openSource } from './source.ts';
-import { syncPath } from './archive/unpack.ts';
 
 export interface Keep {
   /** Backups that are older are removed. */

@@ -6,6 +6,7 @@ import { giveTree } from '../disk/give-tree.ts';
 import type { Owner } from '../disk/make-beneath.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { syncDiskOf } from '../disk/sync-disk.ts';
+import { syncPath } from '../disk/sync-path.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
 import { anchorPath } from '../files/audit-anchor.ts';
@@ -23,7 +24,7 @@ import { markerOf } from '../files/restore-marker.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
 import type { Target } from './archive/entry-path.ts';
-import { makeUnpacker, syncPath, type Unpacker } from './archive/unpack.ts';
+import { makeUnpacker, type Unpacker } from './archive/unpack.ts';
 
 export interface RestoreRequest extends Target {
   readonly source: Source;

@@ -1,19 +1,17 @@
 // Takes a backup on the thread of backups: first the database, then what its rows name.
-import { accessSync, constants, lstatSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { MB } from '../domain/byte-units.ts';
 import { isoTime } from '../domain/clock.ts';
 import { codeOf } from '../domain/errors.ts';
 import { parseAnchor } from '../files/audit-anchor.ts';
 import { blobPath } from '../files/blobs/blob-place.ts';
-import { copyDatabase } from '../store/engine/sqlite/file/copy.ts';
 import { type DatabaseCopy, openCopy } from '../store/copies/database-copy.ts';
-import { leaveOutArchives } from '../store/copies/leave-out-archives.ts';
 import { FORMAT, type Manifest } from '../wire/backups/manifest.ts';
 import { type Counts, type Losses, makeCopier, REASONS, type TreeCounts } from './copy-files.ts';
 import { makeListWriter } from './repository/file-list.ts';
 import { makeLeftOut } from './left-out.ts';
 import { readManifest, sealManifest } from './repository/manifest.ts';
+import { stageDatabase } from './stage-database.ts';
 import type { BackupTask, Progress } from './thread-messages.ts';
 import type { Pace } from './pace.ts';
 import type { Sink } from './repository/sink.ts';
@@ -47,15 +45,13 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   const losses = { leftOut, changing: 0, missingBlobs: 0 };
   const copier = makeCopier({ sink, list, pace, copied }, losses);
   const staged = join(task.staging, 'errand.db');
-  await copyDatabase(task.database, staged, (done, total) => {
+  await stageDatabase(task.database, staged, pace, (done, total) => {
     progress({ phase: 'database', done, total });
     requireSpace();
-    // The log of the daemon grows for as long as this takes.
-    pace.restHere(logBytesOf(task.database) < LARGE_LOG_BYTES ? undefined : 0);
   });
-  leaveOutArchives(staged);
   const database = none();
-  await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged });
+  const pages = task.database.kind === 'sqlite' ? 'stay' : 'move';
+  await copier.copyStill(database, { kind: 'database', path: 'errand.db', place: staged, pages });
   const copy = openCopy(staged);
   try {
     const work = { ...parts, copier, progress, losses };
@@ -94,11 +90,6 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
     copy.close();
   }
 }
-
-/** From this size of the write-ahead log on, the copy of the database isn't held up any more. */
-const LARGE_LOG_BYTES = 64 * MB;
-
-const logBytesOf = (database: string) => statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
 type CopyWork = Pick<TakeParts, 'pace' | 'passed'> & {
   readonly copier: Copier;

@@ -1,5 +1,6 @@
 // Messages between the daemon and the thread that makes backups.
 import type { ErrorReason } from '../domain/errors.ts';
+import type { StoreReference } from '../store/location.ts';
 import type { Keep, Pruned } from './prune.ts';
 import type { Manifest, WrappedKey } from '../wire/backups/manifest.ts';
 
@@ -7,7 +8,7 @@ export interface BackupTask {
   readonly id: string;
   readonly createdAt: number;
   readonly errandVersion: string;
-  readonly database: string;
+  readonly database: StoreReference;
   /** The directory of the blob store. */
   readonly blobs: string;
   /** The directory of all workspaces; null leaves them out. */
@@ -30,7 +31,7 @@ export interface BackupTask {
 export const PHASES = ['database', 'blobs', 'workspaces', 'configuration', 'finishing'] as const;
 type Phase = (typeof PHASES)[number];
 
-/** How far a backup is: of the database, in pages; of blobs, in blobs; of workspaces, in sessions. */
+/** How far a backup is: of the database, in pages or rows; of blobs, in blobs; of workspaces, in sessions. */
 export interface Progress {
   readonly phase: Phase;
   readonly done: number;

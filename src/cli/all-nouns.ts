@@ -84,6 +84,7 @@ const GROUPS: readonly NounGroup[] = [
     heading: 'Administration:',
     nouns: {
       backup: async () => (await import('./nouns/backups/backup.ts')).addBackup,
+      store: async () => (await import('./nouns/administration/store.ts')).addStore,
       budgets: async () => (await import('./nouns/administration/budgets.ts')).addBudgets,
     },
   },

@@ -3,7 +3,6 @@ import {
   closeSync,
   fchmodSync,
   fchownSync,
-  fsyncSync,
   ftruncateSync,
   futimesSync,
   lchownSync,
@@ -147,14 +146,4 @@ function writeContent(opened: number, file: ListedFile, read: (key: string) => B
 function writeAt(opened: number, bytes: Buffer, position: number): void {
   for (let done = 0; done < bytes.length; )
     done += writeSync(opened, bytes, done, bytes.length - done, position + done);
-}
-
-/** Makes a name durable. */
-export function syncPath(path: string): void {
-  const opened = openSync(path, 'r');
-  try {
-    fsyncSync(opened);
-  } finally {
-    closeSync(opened);
-  }
 }

@@ -5,7 +5,7 @@ import { makeBackupJobs } from '../../backups/jobs.ts';
 import { makeBackupSchedule } from '../../backups/schedule.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { fileIn } from '../../config/store-location.ts';
+import { storeLocationOf } from '../../config/store-location.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -30,7 +30,7 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
   const backups = makeBackups({
     dataDir,
     configDir,
-    database: fileIn(dataDir),
+    database: storeLocationOf(config),
     masterKey: masterKeyLocation(config.locations),
     errandVersion: VERSION,
     blobs,

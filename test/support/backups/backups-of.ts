@@ -15,7 +15,7 @@ export async function backupsOf(over: Partial<BackupParts> = {}, root?: string) 
   const backups = makeBackups({
     dataDir: fixture.dataDir,
     configDir: fixture.configDir,
-    database: fixture.fixture.file,
+    database: { kind: 'sqlite', file: fixture.fixture.file },
     masterKey: { path: join(fixture.dataDir, 'master.key'), isCredential: false },
     errandVersion: '0.1.0',
     blobs: {

@@ -55,7 +55,7 @@ export async function installation(root = temporaryDirectory()) {
       id: `20260302T0330${String((made += 1)).padStart(2, '0')}Z-4f9a1c`,
       createdAt: fixture.clock.now(),
       errandVersion: '0.1.0',
-      database: fixture.file,
+      database: { kind: 'sqlite', file: fixture.file },
       blobs: join(dataDir, 'blobs'),
       workspaces: join(dataDir, 'workspaces'),
       configuration: configDir,

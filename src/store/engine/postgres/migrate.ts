@@ -1,7 +1,7 @@
 // Brings a database to the schema of this code: an empty one at once, an older one migration by migration.
 import { ErrandError } from '../../../domain/errors.ts';
 import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA_VERSION } from '../schema.ts';
-import type { PostgresAddress } from './address.ts';
+import { nameOf, type PostgresAddress } from './address.ts';
 import type { Connection } from './connection.ts';
 import { titleOf } from './opening-faults.ts';
 import { postgresDdl, postgresSchema } from './schema.ts';
@@ -11,18 +11,25 @@ import { requireServer, SERVER_FACTS } from './server.ts';
 const FIRST_VERSION = 40;
 
 const FOUND = `SELECT to_regclass('schema_version') IS NOT NULL,
-  (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p'))`;
-const MAKE = `CREATE TABLE schema_version (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL);
+  (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')),
+  (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND starts_with(relname, 'store_copy'))`;
+/** What says that the database is a store of this version. */
+export const MAKE_VERSION = `CREATE TABLE schema_version (id INTEGER PRIMARY KEY CHECK (id = 1), version INTEGER NOT NULL);
   INSERT INTO schema_version (id, version) VALUES (1, ${SCHEMA_VERSION});`;
 
 /** Examines it, and changes it where it must. Throws `conflict` when it isn't one that this Errand can use. */
 export async function migrate(connection: Connection, address: PostgresAddress, begins: (step: MigrationStep) => void) {
   requireServer((await connection.say(SERVER_FACTS)).rows[0]!, address);
-  const [exists, tables] = (await connection.say(FOUND)).rows[0]!;
+  const [exists, tables, copies] = (await connection.say(FOUND)).rows[0]!;
   if (exists === 0) {
+    if (copies !== 0)
+      throw new ErrandError(
+        'conflict',
+        `A copy to ${nameOf(address)} was interrupted. Continue it: errand store copy, with the options it had.`,
+      );
     if (tables !== 0)
       throw new ErrandError('conflict', `${titleOf(address)} has tables that are not Errand's. Name an empty one.`);
-    return change(connection, postgresSchema() + MAKE);
+    return change(connection, postgresSchema() + MAKE_VERSION);
   }
   const version = (await connection.say('SELECT version FROM schema_version')).rows[0]![0] as number;
   const refusal = refusalOfSchema(version);

@@ -1,7 +1,8 @@
 // The backup of the database before its schema changes.
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Connection from 'better-sqlite3';
+import { syncPath } from '../../../../disk/sync-path.ts';
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 
 /**
@@ -15,23 +16,14 @@ export function backUp(connection: Connection.Database, target: string): void {
     for (const left of [temporary, `${temporary}-journal`]) rmSync(left, { force: true });
     closeSync(openSync(temporary, 'wx', 0o600));
     connection.prepare('VACUUM INTO ?').run(temporary);
-    sync(temporary);
+    syncPath(temporary);
     verify(temporary, connection.pragma('user_version', { simple: true }));
     renameSync(temporary, target);
-    sync(dirname(target));
+    syncPath(dirname(target));
   } catch (error) {
     rmSync(temporary, { force: true });
     const words = `The database could not be copied to ${target} before its schema changes: ${messageOf(error)}.`;
     throw new ErrandError('unavailable', `${words} Nothing was changed. Make room there, and start again.`);
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }
 

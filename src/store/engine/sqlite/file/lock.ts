@@ -5,8 +5,10 @@ import Connection from 'better-sqlite3';
 import { codeOf, ErrandError } from '../../../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
 
+export const LOCK_FILE = 'errand.lock';
+
 /** What taking the lock leaves in a directory. */
-export const LOCK_FILES: readonly string[] = ['errand.lock', 'errand.lock-journal', 'errand.pid'];
+export const LOCK_FILES: readonly string[] = [LOCK_FILE, 'errand.lock-journal', 'errand.pid'];
 
 /** A held lock. Keep a reference: garbage collection releases the lock. */
 export interface DirectoryLock {
@@ -19,7 +21,7 @@ export interface DirectoryLock {
  */
 export function lockDataDirectory(dataDir: string): DirectoryLock {
   const pidFile = join(dataDir, 'errand.pid');
-  const lockFile = join(dataDir, 'errand.lock');
+  const lockFile = join(dataDir, LOCK_FILE);
   makePrivateFile(lockFile);
   leaveToOwner(dataDir, lockFile);
   const connection = new Connection(lockFile, { timeout: 0 });
@@ -63,12 +65,12 @@ function nameHolder(pidFile: string): void {
   }
 }
 
-/** A lock that root has made would be closed to the daemon. A link is not followed: the directory is the daemon's. */
-function leaveToOwner(dataDir: string, lockFile: string): void {
+/** A file that root has made would be closed to the daemon. A link is not followed: the directory is the daemon's. */
+export function leaveToOwner(dataDir: string, file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(dataDir);
   // Root of a user namespace, as the daemon is under its unit, can't give anything to a group that is not in its map.
-  if (uid !== 0) lchownSync(lockFile, uid, gid);
+  if (uid !== 0) lchownSync(file, uid, gid);
 }
 
 function describeHolder(pidFile: string): string {

@@ -1,8 +1,9 @@
 // Writes a database anew without its free pages, beside a stopped daemon: the copy takes the place of the file at once, or not at all.
-import { chownSync, closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chownSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Connection from 'better-sqlite3';
 import { freeBytes, megabytes } from '../../../../disk/disk-space.ts';
+import { syncPath } from '../../../../disk/sync-path.ts';
 import { MB } from '../../../../domain/byte-units.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import { makePrivateFile } from './private-file.ts';
@@ -35,12 +36,12 @@ export function vacuumFile(
     });
     const { uid, gid } = statSync(file);
     if (process.getuid?.() === 0) chownSync(copy, uid, gid);
-    sync(copy);
+    syncPath(copy);
     // What an earlier log had is in the file now. One beside another database would damage it.
     if (statSync(`${file}-wal`, { throwIfNoEntry: false }) !== undefined)
       throw new ErrandError('conflict', `Another process has ${file} open.`);
     renameSync(copy, file);
-    sync(dirname(file));
+    syncPath(dirname(file));
   } catch (error) {
     removeCopy(file);
     throw error;
@@ -66,15 +67,6 @@ function writeCopy(file: string, copy: string, check: (bytes: number) => void): 
   } finally {
     // The last connection moves the log into the file, and removes it.
     connection.close();
-  }
-}
-
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -1,0 +1,108 @@
+// `errand store copy`: the rows of a stopped daemon in another database.
+import { join, resolve } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import type { Command } from 'commander';
+import { messageOf } from '../../../domain/errors.ts';
+import { storeMarkerOf } from '../../../files/store-marker.ts';
+import { readPostgresAddress } from '../../../store/engine/postgres/address.ts';
+import { nameOfStore, type StoreLocation } from '../../../store/location.ts';
+import type { ComparedTable } from '../../../store/copies/rows/compare-rows.ts';
+import { type Column, column, field } from '../../../terminal/columns.ts';
+import { fileIn, storeLocationOf } from '../../../config/store-location.ts';
+import { makeProgressBar } from '../../terminal/progress.ts';
+import { notEmpty } from '../../frame/arguments.ts';
+import { requireConfiguration } from '../../frame/configuration.ts';
+import type { Context } from '../../frame/context.ts';
+import { CommandError } from '../../frame/exit-codes.ts';
+import type { Io } from '../../frame/io.ts';
+import { type Given, option, perform } from '../../frame/options.ts';
+
+const COPY = {
+  to: option('--to <database>', 'where to: postgres://… of an empty database, or a file that is made', notEmpty),
+  toFile: option('--to-file <file>', 'a file whose one line is that address, when it has a password', notEmpty),
+  from: option('--from <database>', 'where from: postgres://… or a file (default: as in the settings)', notEmpty),
+};
+
+const ROWS: readonly Column<ComparedTable>[] = [
+  field('table', 9),
+  column('rows', ({ source }) => source.rows, 8),
+  column('sha256', ({ source }) => source.sha256, 3),
+];
+
+/** Adds the noun and its verb. */
+export function addStore(program: Command, io: Io): void {
+  const store = program
+    .command('store')
+    .summary('move the database')
+    .description('Where rows are kept: in a SQLite file, or in a PostgreSQL database.');
+  perform(store.command('copy'), io, COPY, copy)
+    .description(
+      'Copy all rows of a stopped daemon to an empty database: from SQLite to PostgreSQL, or back. The source stays as it is. In the end, ' +
+        'the rows of both are compared.',
+    )
+    .addHelpText('after', EXAMPLES);
+}
+
+const EXAMPLES = `
+An interrupted copy is continued by the same command. Files of sessions stay in the data directory.
+
+Examples:
+  errand store copy --to-file /etc/errand/database
+  errand store copy --to 'postgres://errand@db.example.com/errand?sslmode=verify-full'
+  errand store copy --to /var/lib/errand/errand.db`;
+
+async function copy(context: Context, { to, toFile, from }: Given<typeof COPY>): Promise<void> {
+  const { io, out, locations, signal } = context;
+  const { dataDir } = locations;
+  const target = targetOf(to, toFile);
+  const source = from === undefined ? await sourceOf(context) : locationOf(from, '--from');
+  const { copyStore } = await import('../../../store/copies/copy-store.ts');
+  const bar = makeProgressBar(io);
+  try {
+    const compared = await copyStore({ from: source, to: target, dataDir, progress: bar.show, signal });
+    bar.end();
+    const filled = compared.filter((table) => table.source.rows > 0);
+    const items = compared.map(({ table, source: { rows, sha256 } }) => ({ table, rows, sha256 }));
+    out.list(filled, ROWS, { from: nameOfStore(source), to: nameOfStore(target), tables: items });
+    if (target.kind === 'sqlite' && target.file === fileIn(dataDir)) rmSync(storeMarkerOf(dataDir), { force: true });
+    hintNext(context, source, target);
+  } finally {
+    bar.end();
+  }
+}
+
+function targetOf(to: string | undefined, toFile: string | undefined): StoreLocation {
+  if (to !== undefined && toFile === undefined) return locationOf(to, '--to');
+  if (to === undefined && toFile !== undefined) return locationOf(lineOf(toFile), '--to-file', true);
+  throw new CommandError('usage', 'Give either --to or --to-file.');
+}
+
+function lineOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new CommandError('usage', `--to-file cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** The problems of an address don't repeat it: it may have a password. */
+function locationOf(written: string, flag: string, isAddress = /^postgres(ql)?:/i.test(written)): StoreLocation {
+  if (!isAddress) return { kind: 'sqlite', file: resolve(written) };
+  const read = readPostgresAddress(written);
+  if (read.ok) return { kind: 'postgres', address: read.address, connections: 2 };
+  throw new CommandError('usage', `${flag} ${read.problems.join('; ')}.`);
+}
+
+async function sourceOf(context: Context): Promise<StoreLocation> {
+  return storeLocationOf((await requireConfiguration(context)).config);
+}
+
+function hintNext({ out, locations }: Context, from: StoreLocation, to: StoreLocation): void {
+  const { dataDir, configDir } = locations;
+  const settings = join(configDir, 'errand.yaml');
+  const own = fileIn(dataDir);
+  if (to.kind === 'postgres')
+    out.hint(`Next: name it as database or database_file in ${settings}, and start the daemon.`);
+  else if (to.file === own) out.hint(`Next: remove database and database_file from ${settings}, and start the daemon.`);
+  out.hint(`${nameOfStore(from)} is as it was. Keep it until the daemon has run well with the copy.`);
+}
