@@ -70,7 +70,7 @@ const SESSIONS: Kind = { sql: OLD_SESSIONS, weight: LARGE, bytes: 0, remove: del
 function* countOld(tx: Reader, { sql, bytes }: Kind, before: number): Step<Amount> {
   const values = [START.at, before, START.at, START.key, MAX_COUNTED];
   const { looked, rows } = (yield* tx.get<{ looked: number; rows: number }>(
-    `SELECT count(*) AS looked, coalesce(sum(goes), 0) AS rows FROM (${sql})`,
+    `SELECT count(*) AS looked, count(CASE WHEN goes THEN 1 END) AS rows FROM (${sql})`,
     ...values,
   ))!;
   return { rows, bytes: rows * bytes, isAtLeast: looked === MAX_COUNTED };

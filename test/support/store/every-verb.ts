@@ -52,6 +52,7 @@ export async function callEveryVerb(fixture: StoreFixture): Promise<string[]> {
   await callWebhooks(fixture);
   await callPublishing(fixture);
   await callAudit(fixture);
+  await fixture.store.figures();
   await callRetention(fixture);
   await callDeletion(fixture);
   return uncalled();

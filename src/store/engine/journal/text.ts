@@ -23,7 +23,7 @@ const STRETCH = 512;
 const [FIRST_STRETCHES, GROWTH, MAX_STRETCHES] = [16, 4, 1_024];
 
 const WITH_STRETCHES =
-  'WITH RECURSIVE stretches (no) AS (SELECT CAST(? AS INTEGER) UNION ALL SELECT no + 1 FROM stretches WHERE no < ?)';
+  'WITH RECURSIVE stretches (no) AS (SELECT ? UNION ALL SELECT no + 1 FROM stretches WHERE no < ?)';
 const OF_SPAN = `type = 'content_block_delta' AND id >> 9 IN (SELECT no FROM stretches) AND run_seq = ? AND id > ? AND id < ?`;
 const inOrder = ({ order }: Portion) => `ORDER BY id >> 9 ${order}, id ${order} LIMIT ?`;
 const NEWEST = 'SELECT id FROM events ORDER BY id DESC LIMIT 1';

@@ -41,7 +41,7 @@ const LIMITS =
  * Plans that don't change with what tables happen to have: a list has an index that a statement was written for. Compiling a plan pays
  * for reports, which there are none of.
  */
-const PLANNER = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off';
+export const PLANNER = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off';
 
 type Parse = (text: string) => Value;
 

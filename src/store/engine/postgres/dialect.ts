@@ -24,6 +24,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // Text is no JSON, and JSON of PostgreSQL has no U+0000: a member that is a text without quotes is found in the text.
   [/((?:\w+\.)?\w+) ->> '\$\.(\w+)'/g, `substring($1 from '"$2":"([^"]*)"')`],
   [/json_set\((\w+), '\$\.(\w+)', ''\)/g, `regexp_replace($1, '"$2":"(\\\\.|[^"\\\\])*"', '"$2":""')`],
+  // A parameter that stands alone would be text. SQLite takes another plan when it is told the type.
+  [/\(SELECT (\$\d+) UNION ALL SELECT no/g, '(SELECT CAST($1 AS BIGINT) UNION ALL SELECT no'],
   // Integers of 64 bits, and text as bytes.
   [/\bAS INTEGER\)/g, 'AS BIGINT)'],
   [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],

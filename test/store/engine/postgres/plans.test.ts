@@ -1,0 +1,68 @@
+// The plans of the statements on PostgreSQL: none reads more of a growing table the more it has.
+import { Client } from 'pg';
+import { expect, test, vi } from 'vitest';
+import { clientConfig } from '../../../../src/store/engine/postgres/address.ts';
+import { PLANNER } from '../../../../src/store/engine/postgres/connection.ts';
+import { callEveryVerb } from '../../../support/store/every-verb.ts';
+import { storeFixture } from '../../../support/store/store-fixture.ts';
+import { addressOf, databaseFor, isPostgres } from '../../../support/postgres/shared-cluster.ts';
+
+/** Tables that grow with people and definitions, or with what is in progress; or have one row. */
+const SHORT =
+  /^(users|api_keys|teams|budgets|connections|signing_keys|definition_ids|worker_nodes|webhooks|webhook_planning|scheduled_tasks|cleanups|retention_clock|retention_places|audit_head|audit_start|disk_samples|calls_in_progress|discarded_texts|publish_removals)$/;
+
+/** A part of a plan, as EXPLAIN has it. */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Every statement with a name that is sent while `work` is done. */
+async function statementsOf(work: () => Promise<unknown>): Promise<ReadonlySet<string>> {
+  const texts = new Set<string>();
+  const query = Client.prototype.query as (this: Client, ...args: unknown[]) => unknown;
+  const spy = vi.spyOn(Client.prototype, 'query').mockImplementation(function (this: Client, ...args: unknown[]) {
+    const [{ name, text }] = args as [{ name?: string; text: string }];
+    if (name !== undefined) texts.add(text);
+    return query.apply(this, args) as never;
+  });
+  await work().finally(() => spy.mockRestore());
+  return texts;
+}
+
+/** The tables that a plan reads whole. */
+function scansOf(node: PlanNode): readonly string[] {
+  const table = node['Relation Name'];
+  const isScan = node['Node Type'] === 'Seq Scan' && table !== undefined && !SHORT.test(table);
+  return [...(isScan ? [table] : []), ...(node.Plans ?? []).flatMap(scansOf)];
+}
+
+test.skipIf(!isPostgres)('no statement of any verb reads a growing table whole', async () => {
+  const fixture = await storeFixture();
+  const statements = await statementsOf(async () => {
+    expect(await callEveryVerb(fixture)).toEqual([]);
+  });
+  expect(statements.size).toBeGreaterThan(500);
+  const client = new Client(clientConfig(addressOf(databaseFor(fixture.file))));
+  await client.connect();
+  await client.query(PLANNER);
+  const scans: string[] = [];
+  for (const [number, text] of [...statements].entries()) {
+    await client.query(`PREPARE p${number} AS ${text}`).catch((cause: unknown) => {
+      throw new Error(`Not prepared: ${text}`, { cause });
+    });
+    const { rows: parameters } = await client.query<{ count: number }>(
+      `SELECT cardinality(parameter_types) AS count FROM pg_prepared_statements WHERE name = 'p${number}'`,
+    );
+    const values = Array(parameters[0]!.count).fill('NULL').join(', ');
+    const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(
+      `EXPLAIN (FORMAT JSON) EXECUTE p${number}${values === '' ? '' : ` (${values})`}`,
+    );
+    const plan = rows[0]!['QUERY PLAN'][0].Plan;
+    scans.push(...scansOf(plan).map((table) => `${table}: ${text}`));
+  }
+  await client.end();
+  expect(scans).toEqual([]);
+});
