@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { readRules } from './scripts/rules/rules.ts';
+import { canRunPostgres } from './test/support/postgres/programs.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
 /** Of the store, what is about SQLite: its file, its plans, its own statements. All else is tested on both engines. */
@@ -11,19 +12,49 @@ const onSqlite = [
   'test/store/sessions/counted-sessions.test.ts',
   'test/store/webhooks/delivery-lists.test.ts',
 ];
-/** Tests of the store whose statements PostgreSQL takes. */
+/** Tests of the store that pass on both engines. */
 const onBoth = [
-  'test/store/{accounts,find-ids,worker-nodes}.test.ts',
+  'test/store/{accounts,artifacts,background,find-ids,structured-runs,worker-nodes}.test.ts',
+  'test/store/engine/lists.test.ts',
+  'test/store/firings/follow-runs.test.ts',
   'test/store/inspection/disk-samples.test.ts',
   'test/store/journal/{events,whole-rows}.test.ts',
   'test/store/lifecycle/start-run.test.ts',
-  'test/store/people/{connections,definition-ids,signing-keys,users}.test.ts',
-  'test/store/publishing/page-limits.test.ts',
-  'test/store/runs/{prompt-size,run-records}.test.ts',
-  'test/store/sessions/{compactions,insights,session-records}.test.ts',
-  'test/store/webhooks/{planning,read-events,webhooks}.test.ts',
+  'test/store/office/today.test.ts',
+  'test/store/people/{connections,definition-ids,pins,signing-keys,users}.test.ts',
+  'test/store/publishing/{board,page-limits}.test.ts',
+  'test/store/retention/remove-firings.test.ts',
+  'test/store/runs/{prompt-size,run-records,run-setups,run-timeline,work-time}.test.ts',
+  'test/store/schedules/{fire,tasks}.test.ts',
+  'test/store/sessions/{cleanups,compactions,insights,session-records}.test.ts',
+  'test/store/webhooks/{announced-stops,deliveries,planning,read-events,webhooks}.test.ts',
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
+
+const projectsOnPostgres = [
+  {
+    extends: true as const,
+    test: {
+      name: 'postgres',
+      include: [...onPostgres, ...onBoth],
+      exclude: onSqlite,
+      pool: 'forks' as const,
+      env: { ERRAND_TEST_ENGINE: 'postgres' },
+      globalSetup: 'test/support/postgres/shared-cluster.ts',
+    },
+  },
+  {
+    extends: true as const,
+    test: {
+      name: 'acceptance-postgres',
+      include: ['test/acceptance/postgres/**/*.test.ts'],
+      pool: 'forks' as const,
+      testTimeout: 240_000,
+      env: { ERRAND_TEST_ENGINE: 'postgres' },
+      globalSetup: ['test/support/postgres/shared-cluster.ts', 'test/support/postgres/initialized.ts'],
+    },
+  },
+];
 
 export default defineConfig({
   test: {
@@ -44,25 +75,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'postgres',
-          include:
-            process.env['ERRAND_TEST_WHOLE'] === undefined ? [...onPostgres, ...onBoth] : ['test/store/**/*.test.ts'],
-          exclude: onSqlite,
-          pool: 'forks',
-          env: { ERRAND_TEST_ENGINE: 'postgres' },
-          globalSetup: 'test/support/postgres/shared-cluster.ts',
-        },
-      },
-      {
-        extends: true,
-        test: {
           name: 'acceptance',
           include: slow,
+          exclude: ['test/acceptance/postgres/**'],
           pool: 'forks',
           testTimeout: 240_000,
           globalSetup: 'test/support/daemon/initialized.ts',
         },
       },
+      ...(canRunPostgres() ? projectsOnPostgres : []),
     ],
   },
 });

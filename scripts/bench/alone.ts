@@ -5,6 +5,7 @@ import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office/office.ts';
 import { measurePackage } from './cases/package.ts';
+import { measurePostgres } from './cases/postgres.ts';
 import { measureProfile } from './cases/profile.ts';
 import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
@@ -61,6 +62,7 @@ export const CASES = [
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
   { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
+  { part: 'postgres', what: 'the store on PostgreSQL', measure: measurePostgres },
   { part: 'storm', what: 'the worst inputs together', measure: measureStorm },
   { part: 'profile', what: 'where the time of a run goes', measure: measureProfile },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },

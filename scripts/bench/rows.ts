@@ -1,5 +1,6 @@
 // The lines of what only errand does.
 import type { Row } from './row.ts';
+import { POSTGRES_ROWS } from './rows-of-postgres.ts';
 import { RESULT_ROWS } from './rows-of-results.ts';
 
 const OFFICE_READS = [
@@ -165,6 +166,7 @@ export const RUN_ROWS: readonly Row[] = [
   { key: 'hookPlannedCpuMs', label: '  CPU ms each', digits: 3 },
   { key: 'hookPlannedSlowestMs', label: '  slowest /healthz meanwhile, ms', digits: 0 },
   ...RESULT_ROWS,
+  ...POSTGRES_ROWS,
   { key: 'keyChecksPerSecond', label: 'API keys checked/s', digits: 0 },
   { key: 'tokenChecksPerSecond', label: 'login tokens checked/s', digits: 0 },
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },

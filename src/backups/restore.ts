@@ -12,6 +12,7 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import { anchorPath } from '../files/audit-anchor.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
+import { type CopyStep, copyStore } from '../store/copies/copy-store.ts';
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openDatabase } from '../store/engine/sqlite/open-database.ts';
@@ -21,6 +22,8 @@ import { fullDisk, isFullDisk } from './repository/full-disk.ts';
 import { type LeftOut, makeLeftOut } from './left-out.ts';
 import { endsAs, requireKnownSchema } from './repository/manifest.ts';
 import { markerOf } from '../files/restore-marker.ts';
+import { markStore } from '../files/store-marker.ts';
+import { nameOfStore, type StoreLocation } from '../store/location.ts';
 import type { Source } from './source.ts';
 import { entriesOf, spaceOf } from './summary.ts';
 import type { Target } from './archive/entry-path.ts';
@@ -35,7 +38,10 @@ export interface RestoreRequest extends Target {
   readonly masterKey: Uint8Array | null;
   /** Disables webhooks and scheduled tasks in the copy. */
   readonly paused: boolean;
+  /** An empty PostgreSQL database, which gets the rows; null: a file of the data directory has them. */
+  readonly rowsTo: StoreLocation | null;
   readonly onProgress: (bytes: number) => void;
+  readonly onRows: (step: CopyStep, done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -65,6 +71,7 @@ export async function restore(request: RestoreRequest): Promise<LeftOut> {
     restoreAuditEnd(request);
     if (request.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), request.masterKey, 0o600);
     if (request.paused) await pause(join(dataDir, 'errand.db'));
+    await moveRows(request);
     if (request.service !== null) {
       const { uid, gid } = request.service;
       // The configuration is the operator's; the user gets what is for its owner alone.
@@ -155,6 +162,16 @@ function restoreAuditEnd({ dataDir, manifest }: RestoreRequest): void {
 async function pause(database: string): Promise<void> {
   await openDatabase(database, systemClock).close();
   pauseCopy(database);
+}
+
+/** The file doesn't stay: the daemon would use neither. */
+async function moveRows({ dataDir, rowsTo: to, onRows: progress, signal }: RestoreRequest): Promise<void> {
+  if (to === null) return;
+  const file = join(dataDir, 'errand.db');
+  await openDatabase(file, systemClock).close();
+  await copyStore({ from: { kind: 'sqlite', file }, to, dataDir: null, progress, signal });
+  rmSync(file);
+  markStore(dataDir, nameOfStore(to));
 }
 
 /** Throws `conflict` unless both directories are missing or empty. */

@@ -27,16 +27,22 @@ export async function settleRows(dataDir: string, location: StoreLocation, parts
 
 async function untilReachable({ store, log, manager }: Parts): Promise<void> {
   const until = clock.monotonic() + PATIENCE_MS;
-  for (let told = ''; ; ) {
-    try {
-      return await store.answered();
-    } catch (error) {
-      if (!mayPass(error) || clock.monotonic() >= until) throw error;
-      const words = messageOf(error);
-      if (words !== told) log.warn(`waiting for the database: ${words}`);
-      manager.migrating('Waiting for the database', PATIENCE_MS);
-      told = words;
+  // Nothing else keeps the process alive yet.
+  const alive = setInterval(() => undefined, PATIENCE_MS);
+  try {
+    for (let told = ''; ; ) {
+      try {
+        return await store.answered();
+      } catch (error) {
+        if (!mayPass(error) || clock.monotonic() >= until) throw error;
+        const words = messageOf(error);
+        if (words !== told) log.warn(`waiting for the database: ${words}`);
+        manager.migrating('Waiting for the database', PATIENCE_MS);
+        told = words;
+      }
+      await pause(clock, RETRY_MS);
     }
-    await pause(clock, RETRY_MS);
+  } finally {
+    clearInterval(alive);
   }
 }

@@ -23,7 +23,14 @@ test.runIf(isRoot)('the data belongs to the user of the service, and it can read
   const [dataDir, configDir] = [join(target, 'data'), join(target, 'config')];
   const service = { uid: 61_234, gid: 61_235 };
   const source = openSource(fixture.repository);
-  const rest = { masterKey: Buffer.alloc(32), paused: true, onProgress: () => undefined, owner: null };
+  const rest = {
+    masterKey: Buffer.alloc(32),
+    paused: true,
+    rowsTo: null,
+    onRows: () => undefined,
+    onProgress: () => undefined,
+    owner: null,
+  };
   await restore({ source, manifest, dataDir, configDir, service, ...rest, signal: new AbortController().signal });
   expect(statSync(join(outside, 'certificate.pem')).gid).not.toBe(service.gid);
   const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];

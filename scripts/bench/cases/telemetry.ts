@@ -2,7 +2,7 @@
 // traces as well.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { freePort } from '../../../test/support/daemon/daemon-process.ts';
+import { freePort } from '../../../test/support/http/free-port.ts';
 import { closedLoop, pause, type Shot } from '../load.ts';
 import { cpuMsOf } from '../process-figures.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';

@@ -115,7 +115,7 @@ async function startScript({ name, script, args, path, scratch }: ScriptStart): 
  * Room for every stream of the widest case, on connections that all come from one address while those of the case before are
  * closing. Everything else stays at its default.
  */
-const ROOMY = `workers: { threads: 2, runs_per_thread: 128 }
+export const ROOMY = `workers: { threads: 2, runs_per_thread: 128 }
 limits: { connections_per_address: 1000 }
 `;
 

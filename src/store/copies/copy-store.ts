@@ -26,8 +26,8 @@ export type CopyStep = 'copying' | 'comparing' | 'indexes';
 export interface CopyRequest {
   readonly from: StoreLocation;
   readonly to: StoreLocation;
-  /** The data directory of the daemon that must not run meanwhile. */
-  readonly dataDir: string;
+  /** The data directory of the daemon that must not run meanwhile; null: the caller holds its lock, and that of files. */
+  readonly dataDir: string | null;
   readonly progress: (step: CopyStep, done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
@@ -58,6 +58,7 @@ export async function copyStore(request: CopyRequest): Promise<readonly Compared
 
 /** The data directories whose daemon must not run: a daemon has left its lock in the one that it uses. */
 function directoriesOf({ from, to, dataDir }: CopyRequest): ReadonlySet<string> {
+  if (dataDir === null) return new Set();
   const besideFiles = [from, to].flatMap((place) => (place.kind === 'sqlite' ? [dirname(place.file)] : []));
   const used = besideFiles.filter((directory) => existsSync(join(directory, LOCK_FILE)));
   return new Set([dataDir, ...used].filter((directory) => existsSync(directory)).map((one) => realpathSync(one)));

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type DaemonOptions, freePort, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { type DaemonOptions, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { freePort } from '../../support/http/free-port.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { makeCertificate } from '../../support/http/certificates.ts';

@@ -1,11 +1,11 @@
 // Sub-agents, skills, long outputs and long conversations in the real daemon, across turns and crashes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keptFileIn } from '../../../src/agent/loop/kept-output.ts';
 import { probeSandbox } from '../../../src/agent/sandbox/sandbox.ts';
 import { ANSWER } from '../../../src/store/rows.ts';
+import { rowsOf as lookAt } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { ModelQuestion, Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
@@ -87,24 +87,17 @@ interface RunRows {
 }
 
 function rowsOf(runId: string): RunRows {
-  const connection = new Connection(join(daemon.dataDir, 'errand.db'), { readonly: true });
-  try {
-    const run = connection.prepare(`SELECT r.*, ${ANSWER} FROM runs r WHERE r.id = ?`).get(runId) as RunRows['run'] & {
-      seq: number;
-    };
-    return {
-      run,
-      events: connection
-        .prepare('SELECT type, payload FROM events WHERE run_seq = ? ORDER BY id')
-        .all(run.seq) as never,
-      outputs: connection
-        .prepare('SELECT output FROM tool_calls WHERE run_seq = ? ORDER BY step, position')
-        .pluck()
-        .all(run.seq) as string[],
-    };
-  } finally {
-    connection.close();
-  }
+  const [run] = lookAt<RunRows['run'] & { readonly seq: number }>(
+    daemon,
+    `SELECT r.*, ${ANSWER} FROM runs r WHERE r.id = ?`,
+    runId,
+  );
+  const calls = 'SELECT output FROM tool_calls WHERE run_seq = ? ORDER BY step, position';
+  return {
+    run: run!,
+    events: lookAt(daemon, 'SELECT type, payload FROM events WHERE run_seq = ? ORDER BY id', run!.seq),
+    outputs: lookAt<{ readonly output: string }>(daemon, calls, run!.seq).map(({ output }) => output),
+  };
 }
 
 test("an expert delegates over an endpoint with one place, and the sub-agent's tokens and price are the run's", async () => {
@@ -148,12 +141,7 @@ test('a daemon that is killed while a sub-agent works resumes its run, and does 
 });
 
 function rowIdOfNewest(): string {
-  const connection = new Connection(join(daemon.dataDir, 'errand.db'), { readonly: true });
-  try {
-    return connection.prepare('SELECT id FROM runs ORDER BY seq DESC LIMIT 1').pluck().get() as string;
-  } finally {
-    connection.close();
-  }
+  return lookAt<{ readonly id: string }>(daemon, 'SELECT id FROM runs ORDER BY seq DESC LIMIT 1')[0]!.id;
 }
 
 test.skipIf(!probe.ok)('a skill is loaded, and a command uses its files', async () => {

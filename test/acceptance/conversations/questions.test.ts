@@ -1,6 +1,5 @@
 // Questions to the user through the real daemon: runs that wait without a slot, across kills and restarts.
 import { join } from 'node:path';
-import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ANSWER } from '../../../src/store/rows.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
@@ -9,6 +8,7 @@ import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
+import { changeRows, literal } from '../../support/store/open-store.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;
@@ -181,9 +181,8 @@ test('a question that expires while no daemon runs is reported as unanswered aft
   const { response, runId, question } = await beginAsking();
   await daemon.stop();
   expect((await readTurn(response)).error).toMatchObject({ message: expect.stringContaining('restarting') });
-  const connection = new Connection(join(daemon.dataDir, 'errand.db'));
-  connection.prepare('UPDATE user_inputs SET expires_at = created_at + 1 WHERE id = ?').run(question.request_id);
-  connection.close();
+  const late = `UPDATE user_inputs SET expires_at = created_at + 1 WHERE id = ${literal(question.request_id)}`;
+  changeRows(join(daemon.dataDir, 'errand.db'), late);
   await daemon.restart();
   await waitFor(() => runRow(runId)['status'] === 'completed');
   expect(runRow(runId)).toMatchObject({ answer: 'Heard nothing.', attempt: 2, resumes: 0 });

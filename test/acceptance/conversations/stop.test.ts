@@ -1,7 +1,6 @@
 // Stopping a session of the real daemon: who is notified, what ends, and what can continue.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Connection from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
@@ -9,6 +8,7 @@ import { replyFromDirectives } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
+import { changeRows } from '../../support/store/open-store.ts';
 
 let model: ModelServer;
 let daemon: DaemonProcess;
@@ -184,9 +184,7 @@ test('what a crash left of a disabled user is stopped at the next start', async 
   await model.waitForRequest(from + 1);
   await daemon.kill();
   // As if the daemon had died between the two.
-  const connection = new Connection(join(daemon.dataDir, 'errand.db'));
-  connection.exec("UPDATE users SET disabled = 1 WHERE username = 'olga'");
-  connection.close();
+  changeRows(join(daemon.dataDir, 'errand.db'), "UPDATE users SET disabled = 1 WHERE username = 'olga'");
   await daemon.restart();
   const runId = response.headers.get('x-run-id')!;
   expect([statusOf(runId), terminalEvents(runId)]).toEqual(['canceled', ['run.stopped']]);

@@ -20,7 +20,9 @@ export function requestOf(from: string, target: string, over: Partial<RestoreReq
     service: null,
     masterKey: null,
     paused: false,
+    rowsTo: null,
     onProgress: () => undefined,
+    onRows: () => undefined,
     signal: SIGNAL,
     ...over,
   };

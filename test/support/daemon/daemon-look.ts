@@ -2,6 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
+import { isPostgres, rowsIn } from '../postgres/shared-cluster.ts';
+import { literal } from '../store/open-store.ts';
 import { waitFor } from '../time/wait-for.ts';
 
 export interface DataPlace {
@@ -20,6 +22,13 @@ const UNFINISHED = `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND fin
 
 /** Reads committed rows of a daemon's database, whether it runs or not. */
 export function rowsOf<Row>({ dataDir }: DataPlace, sql: string, ...values: (string | number)[]): Row[] {
+  if (isPostgres) {
+    const written = values.map(literal);
+    return rowsIn(
+      join(dataDir, 'errand.db'),
+      sql.replaceAll('?', () => written.shift() ?? '?'),
+    );
+  }
   const connection = new Connection(join(dataDir, 'errand.db'), { readonly: true, timeout: 5_000 });
   try {
     return connection.prepare(sql).all(...values) as Row[];

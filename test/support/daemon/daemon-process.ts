@@ -1,13 +1,13 @@
 // Runs the real binary on a data directory of its own: started, crashed, restarted and cleaned up as a test needs.
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { BINARY, initialized } from './initialized.ts';
+import { freePort } from '../http/free-port.ts';
+import { isPostgres } from '../postgres/shared-cluster.ts';
+import { BINARY, databaseOf, initialized } from './initialized.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const TAIL_CHARACTERS = 1_000_000;
@@ -26,6 +26,8 @@ export interface DaemonOptions {
   /** More arguments of `errand serve`. */
   readonly args?: readonly string[];
   readonly adminName?: string;
+  /** Address of a PostgreSQL database for its rows. When absent, one of the tests' server where they run on that engine. */
+  readonly database?: string;
   /** Directory that its own directory is made in; the system's for temporary files when absent. */
   readonly within?: string;
 }
@@ -129,14 +131,16 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
   const configDir = join(dataDir, 'config');
-  const created = initialized(dataDir, options.adminName);
+  const created = initialized(dataDir, options);
+  const database = options.database ?? (isPostgres ? databaseOf(dataDir) : undefined);
+  const own = { ...(database !== undefined && { ERRAND_DATABASE: database }), ...options.env };
   await writeConfiguration(configDir, options);
   const listen = `127.0.0.1:${await freePort()}`;
   const url = `http://${listen}`;
   const output: Output = { stdout: makeTail(), stderr: makeTail() };
   const args = ['serve', '--data-dir', dataDir, '--listen', listen, ...(options.args ?? [])];
   const start = (env: Readonly<Record<string, string>>): Promise<Life> =>
-    startLife({ args, url, output, env: { ...options.env, ...env } });
+    startLife({ args, url, output, env: { ...own, ...env } });
   let life = await start({});
 
   const stop = async (signal: NodeJS.Signals): Promise<DaemonExit> => {
@@ -263,18 +267,6 @@ function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv 
     /^(ERRAND_|STATE_DIRECTORY$|RUNTIME_DIRECTORY$|CREDENTIALS_DIRECTORY$|CONFIGURATION_DIRECTORY$|NODE_OPTIONS$|VITEST|MAX_UPLOAD_SIZE_MB$|OPENAPI_LOGIN_TOKEN_TTL_SECONDS$)/;
   const own = Object.entries(process.env).filter(([name]) => name === 'ERRAND_NODE' || !configures.test(name));
   return { ...Object.fromEntries(own), NODE_ENV: 'production', ...more };
-}
-
-/** A port of the loopback interface that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (typeof address !== 'object' || address === null) throw new Error('No free port.');
-  return address.port;
 }
 
 function killGroup(child: ChildProcess): void {

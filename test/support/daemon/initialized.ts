@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { databaseFor, INITIALIZED, isPostgres } from '../postgres/shared-cluster.ts';
 
 export const BINARY = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
 
-/** Where the run keeps its own directory and what `errand init` printed of it. */
-const OF_THE_RUN = 'ERRAND_TEST_RUN';
+/** Where the run keeps its own directory on an engine and what `errand init` printed of it. */
+const variableOf = (onPostgres: boolean) => (onPostgres ? 'ERRAND_TEST_RUN_POSTGRES' : 'ERRAND_TEST_RUN');
 const ADMIN_NAME = 'admin';
 
 /** What `errand init` prints. */
@@ -17,18 +18,34 @@ export interface Created {
   readonly api_key: { readonly key: string };
 }
 
+interface Initial {
+  readonly adminName?: string;
+  /** Address of an empty PostgreSQL database. */
+  readonly database?: string;
+}
+
 /** A data directory at `dataDir` as `errand init` makes it. Those of one test run have the same administrator, key and master key. */
-export function initialized(dataDir: string, adminName = ADMIN_NAME): Created {
-  const run = process.env[OF_THE_RUN];
-  if (run === undefined || adminName !== ADMIN_NAME) return initialize(dataDir, adminName);
+export function initialized(dataDir: string, { adminName = ADMIN_NAME, database }: Initial = {}): Created {
+  const run = process.env[variableOf(isPostgres)];
+  if (run === undefined || adminName !== ADMIN_NAME || database !== undefined) {
+    const own = database ?? (isPostgres ? databaseOf(dataDir) : undefined);
+    return initialize(dataDir, adminName, own);
+  }
+  // Before the rows are asked for, which are copies as well.
+  if (isPostgres) databaseOf(dataDir, INITIALIZED);
   // With the modes of its folders.
   execFileSync('cp', ['-rp', join(run, 'data'), dataDir]);
   return JSON.parse(readFileSync(join(run, 'created.json'), 'utf8')) as Created;
 }
 
-function initialize(dataDir: string, adminName: string): Created {
+/** The address of the database of a daemon in these tests. */
+export const databaseOf = (dataDir: string, template?: string): string =>
+  databaseFor(join(dataDir, 'errand.db'), template);
+
+function initialize(dataDir: string, adminName: string, database: string | undefined): Created {
   const args = ['init', '--data-dir', dataDir, '--admin', adminName, '-o', 'json'];
-  const printed = execFileSync(BINARY, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...process.env, ...(database !== undefined && { ERRAND_DATABASE: database }) };
+  const printed = execFileSync(BINARY, args, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   return JSON.parse(printed) as Created;
 }
 
@@ -36,10 +53,13 @@ function initialize(dataDir: string, adminName: string): Created {
  * Before the first test of a run: initialises the directory that daemons get copies of, and lets their processes share
  * compiled code. Answers what removes both.
  */
-export function setup(): () => void {
+export const setup = (): (() => void) => initializeRun(undefined);
+
+/** The same with the rows in an empty PostgreSQL database. */
+export function initializeRun(database: string | undefined): () => void {
   const run = mkdtempSync(join(tmpdir(), 'errand-run-'));
   process.env['NODE_COMPILE_CACHE'] = join(run, 'code');
-  writeFileSync(join(run, 'created.json'), JSON.stringify(initialize(join(run, 'data'), ADMIN_NAME)));
-  process.env[OF_THE_RUN] = run;
+  writeFileSync(join(run, 'created.json'), JSON.stringify(initialize(join(run, 'data'), ADMIN_NAME, database)));
+  process.env[variableOf(database !== undefined)] = run;
   return () => rmSync(run, { recursive: true, force: true, maxRetries: 5 });
 }

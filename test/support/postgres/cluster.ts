@@ -5,7 +5,7 @@ import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from '../daemon/daemon-process.ts';
+import { freePort } from '../http/free-port.ts';
 import { makeCertificate, pemOf } from '../http/certificates.ts';
 import { programOf, serverUser } from './programs.ts';
 

@@ -8,7 +8,7 @@ import { type PostgresAddress, readPostgresAddress } from '../../../src/store/en
 import { translate } from '../../../src/store/engine/postgres/dialect.ts';
 import { openPostgres } from '../../../src/store/engine/postgres/open-database.ts';
 import { ROLE, startCluster, SUPERUSER, urlOf } from './cluster.ts';
-import { canRunPostgres, programOf } from './programs.ts';
+import { programOf } from './programs.ts';
 
 /** Whether the stores of the tests are databases of PostgreSQL. */
 export const isPostgres = process.env['ERRAND_TEST_ENGINE'] === 'postgres';
@@ -17,10 +17,12 @@ export const isPostgres = process.env['ERRAND_TEST_ENGINE'] === 'postgres';
 const OF_THE_RUN = 'ERRAND_TEST_POSTGRES';
 /** A database with the schema, which others are copied from. */
 const TEMPLATE = 'errand_template';
+/** The same with the rows that `errand init` makes. */
+export const INITIALIZED = 'errand_initialized';
 
-/** Before the first test of a run. Answers what ends the server. */
+/** Before the first test of a run, once for all projects. Answers what ends the server. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (!canRunPostgres()) return undefined;
+  if (process.env[OF_THE_RUN] !== undefined) return undefined;
   const cluster = await startCluster();
   await cluster.query('postgres', `CREATE DATABASE ${TEMPLATE} OWNER ${ROLE}`);
   const database = openPostgres(addressOf(cluster.url(TEMPLATE)), systemClock);
@@ -58,7 +60,7 @@ function execute(database: string, ...statements: readonly string[]): string {
 const made = new Map<string, string>();
 
 /** The address of the database that stands for a SQLite file at `path`: a fresh one with the schema at first, and then the same. */
-export function databaseFor(path: string): string {
+export function databaseFor(path: string, template = TEMPLATE): string {
   const database = `t_${createHash('sha256').update(path).digest('hex').slice(0, 20)}`;
   if (!made.has(path)) {
     const gone = [...made].filter(([of]) => !existsSync(dirname(of)));
@@ -67,10 +69,16 @@ export function databaseFor(path: string): string {
     // It exists when another process of the test has made it.
     const exists = execute('postgres', ...drops, `SELECT 1 FROM pg_database WHERE datname = '${database}'`) !== '';
     if (!exists)
-      execute('postgres', `CREATE DATABASE ${database} TEMPLATE ${TEMPLATE} OWNER ${ROLE} STRATEGY FILE_COPY`);
+      execute('postgres', `CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${ROLE} STRATEGY FILE_COPY`);
     made.set(path, database);
   }
   return urlOf(sharedDirectory(), database);
+}
+
+/** Makes an empty database of this name. Answers its address. */
+export function emptyDatabase(name: string): string {
+  execute('postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
+  return urlOf(sharedDirectory(), name);
 }
 
 /** Rows of a query on it, beside its store. */

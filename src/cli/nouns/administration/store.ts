@@ -1,10 +1,8 @@
 // `errand store copy`: the rows of a stopped daemon in another database.
-import { join, resolve } from 'node:path';
-import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import { messageOf } from '../../../domain/errors.ts';
 import { storeMarkerOf } from '../../../files/store-marker.ts';
-import { readPostgresAddress } from '../../../store/engine/postgres/address.ts';
 import { nameOfStore, type StoreLocation } from '../../../store/location.ts';
 import type { ComparedTable } from '../../../store/copies/rows/compare-rows.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
@@ -13,6 +11,7 @@ import { makeProgressBar } from '../../terminal/progress.ts';
 import { notEmpty } from '../../frame/arguments.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import type { Context } from '../../frame/context.ts';
+import { databaseAt, databaseInFile } from '../../frame/database-location.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { type Given, option, perform } from '../../frame/options.ts';
@@ -55,7 +54,7 @@ async function copy(context: Context, { to, toFile, from }: Given<typeof COPY>):
   const { io, out, locations, signal } = context;
   const { dataDir } = locations;
   const target = targetOf(to, toFile);
-  const source = from === undefined ? await sourceOf(context) : locationOf(from, '--from');
+  const source = from === undefined ? await sourceOf(context) : databaseAt(from, '--from');
   const { copyStore } = await import('../../../store/copies/copy-store.ts');
   const bar = makeProgressBar(io);
   try {
@@ -72,25 +71,9 @@ async function copy(context: Context, { to, toFile, from }: Given<typeof COPY>):
 }
 
 function targetOf(to: string | undefined, toFile: string | undefined): StoreLocation {
-  if (to !== undefined && toFile === undefined) return locationOf(to, '--to');
-  if (to === undefined && toFile !== undefined) return locationOf(lineOf(toFile), '--to-file', true);
+  if (to !== undefined && toFile === undefined) return databaseAt(to, '--to');
+  if (to === undefined && toFile !== undefined) return databaseInFile(toFile, '--to-file');
   throw new CommandError('usage', 'Give either --to or --to-file.');
-}
-
-function lineOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new CommandError('usage', `--to-file cannot be read: ${messageOf(error)}`);
-  }
-}
-
-/** The problems of an address don't repeat it: it may have a password. */
-function locationOf(written: string, flag: string, isAddress = /^postgres(ql)?:/i.test(written)): StoreLocation {
-  if (!isAddress) return { kind: 'sqlite', file: resolve(written) };
-  const read = readPostgresAddress(written);
-  if (read.ok) return { kind: 'postgres', address: read.address, connections: 2 };
-  throw new CommandError('usage', `${flag} ${read.problems.join('; ')}.`);
 }
 
 async function sourceOf(context: Context): Promise<StoreLocation> {

@@ -16,6 +16,8 @@ import { CommandError } from '../../frame/exit-codes.ts';
 import { flag, type Given, option, required } from '../../frame/options.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
+import { databaseAt, databaseInFile } from '../../frame/database-location.ts';
+import type { StoreLocation } from '../../../store/location.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
 import { hintLeftOut } from './left-out.ts';
 import { ownerOf } from './owner.ts';
@@ -110,6 +112,11 @@ export const RESTORE = {
   to: required(option('--to <directory>', 'the data directory; missing or empty')),
   paused: flag('--paused', 'disable webhooks and scheduled tasks, for a copy beside the original'),
   owner: option('--owner <user>', 'the user that the daemon runs as (default: the owner of the data directory)'),
+  database: option(
+    '--database <address>',
+    'an empty PostgreSQL database for the rows (default: a file of the data directory)',
+  ),
+  databaseFile: option('--database-file <file>', 'a file whose one line is that address, when it has a password'),
   withoutMasterKey: flag('--without-master-key', 'leave out the master key of the backup'),
   passphraseFile: option(
     '--passphrase-file <file>',
@@ -146,7 +153,9 @@ export async function restoreBackup(
       owner: service === null && process.getuid?.() === 0 ? SANDBOX_OWNER : null,
       service,
       paused: options.paused === true,
+      rowsTo: rowsTarget(options),
       onProgress: (bytes) => bar.show('restoring', bytes, total),
+      onRows: bar.show,
       signal,
     });
     bar.end();
@@ -166,6 +175,15 @@ export async function restoreBackup(
     bar.end();
     source.close();
   }
+}
+
+function rowsTarget({ database, databaseFile }: RestoreOptions): StoreLocation | null {
+  if (database !== undefined && databaseFile !== undefined)
+    throw new CommandError('usage', 'Give either --database or --database-file.');
+  if (databaseFile !== undefined) return databaseInFile(databaseFile, '--database-file');
+  const location = database === undefined ? null : databaseAt(database, '--database');
+  if (location?.kind !== 'sqlite') return location;
+  throw new CommandError('usage', '--database must be the address of a PostgreSQL database, postgres://…');
 }
 
 async function masterKeyOf(context: Context, { master_key: wrapped, id }: Manifest, options: RestoreOptions) {

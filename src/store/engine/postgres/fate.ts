@@ -45,11 +45,16 @@ async function whenKept(transaction: string, writer: Writer, clock: Clock): Prom
       if (isLate) throw error;
       return null;
     });
-    const answer = await reached?.ask(FATE, [transaction]).catch(() => undefined);
-    const status = answer?.rows[0]![0];
+    const status = await reached?.ask(FATE, [transaction]).then(
+      ({ rows }) => rows[0]![0],
+      (error: unknown) => (isUnknown(error) ? 'aborted' : undefined),
+    );
     if (status === 'committed') return reached;
     if (status === 'aborted' || status === null) return null;
     if (isLate) throw new Error('Connection terminated: the server does not say whether its last transaction was kept');
     await pause(clock, RETRY_MS);
   }
 }
+
+/** "Transaction ID … is in the future": the server crashed before anything of it was on its disk. */
+const isUnknown = (error: unknown) => error instanceof Error && 'code' in error && error.code === '22023';

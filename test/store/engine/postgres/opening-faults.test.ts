@@ -10,7 +10,7 @@ import { clientConfig, readPostgresAddress } from '../../../../src/store/engine/
 import { explainOpening, mayPass } from '../../../../src/store/engine/postgres/opening-faults.ts';
 import { requireServer, SERVER_FACTS } from '../../../../src/store/engine/postgres/server.ts';
 import type { Value } from '../../../../src/store/engine/statement.ts';
-import { freePort } from '../../../support/daemon/daemon-process.ts';
+import { freePort } from '../../../support/http/free-port.ts';
 import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
 import { makeCertificate } from '../../../support/http/certificates.ts';
 import { type Cluster, startCluster } from '../../../support/postgres/cluster.ts';

@@ -1,0 +1,6 @@
+// Before the first test of a run with daemons on PostgreSQL: the data directory and the database that they get copies of.
+import { initializeRun } from '../daemon/initialized.ts';
+import { emptyDatabase, INITIALIZED } from './shared-cluster.ts';
+
+/** Answers what removes the directory. */
+export const setup = (): (() => void) => initializeRun(emptyDatabase(INITIALIZED));
