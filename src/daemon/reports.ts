@@ -129,8 +129,7 @@ export function makeReports(parts: ReportParts) {
     settings: live.describe(),
   });
 
-  const database = () => readFigures(location);
-  return { readiness, status, configuration, lostPins, database };
+  return { readiness, status, configuration, lostPins, database: () => readFigures(location) };
 }
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
