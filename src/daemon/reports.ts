@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import { definedBy } from '../catalog/defined.ts';
+import type { Catalog } from '../catalog/kinds/models.ts';
 import { formatProblem } from '../catalog/reading/problem.ts';
 import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
@@ -88,7 +89,6 @@ export function makeReports(parts: ReportParts) {
   }
 
   async function status(): Promise<StatusReport> {
-    const { endpoints, models, scenarios, defaultScenario } = live.catalog();
     const { threads, busy } = pool.load();
     const { ready, parts: ofMachine } = readiness();
     return {
@@ -110,12 +110,7 @@ export function makeReports(parts: ReportParts) {
       workers: { threads, slots: pool.slots(), busy },
       nodes: node.list(),
       webhooks: await store.webhooks.trouble(SHOWN_WEBHOOKS),
-      models: [...models.values()].map(({ name, endpoint }) => ({
-        name,
-        endpoint,
-        kind: endpoints.get(endpoint)!.kind,
-        default: scenarios.get(defaultScenario)?.model === name,
-      })),
+      models: modelsOf(live.catalog()),
     };
   }
 
@@ -131,6 +126,14 @@ export function makeReports(parts: ReportParts) {
 
   return { readiness, status, configuration, lostPins, database: () => readFigures(location) };
 }
+
+const modelsOf = ({ endpoints, models, scenarios, defaultScenario }: Catalog): StatusReport['models'] =>
+  [...models.values()].map(({ name, endpoint }) => ({
+    name,
+    endpoint,
+    kind: endpoints.get(endpoint)!.kind,
+    default: scenarios.get(defaultScenario)?.model === name,
+  }));
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
 
