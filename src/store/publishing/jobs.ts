@@ -41,7 +41,7 @@ export function* enqueueJobsIn(tx: Transaction, firing: CompletedFiring): Step<v
   );
   yield* tx.run(
     `INSERT INTO publish_jobs (page_id, firing_seq, session_seq, run_seq, next_attempt_at, created_at)
-     SELECT id, ?, ?, ?, ?, ? ${PAGES_OF_TASK} ON CONFLICT DO NOTHING`,
+     SELECT id, ?, ?, ?, ?, ? ${PAGES_OF_TASK} ORDER BY id ON CONFLICT DO NOTHING`,
     firingSeq,
     sessionSeq,
     runSeq,
@@ -56,8 +56,8 @@ export function makePublishJobs({ write, read }: Database) {
   return {
     /** Some jobs that are due, the longest-waiting first. One that is put off for too long is due: the clock was set back. */
     listDue: read(function* (tx: Reader, now: number, limit: number): Step<PublishJob[]> {
-      const due = `${JOBS} WHERE j.next_attempt_at <= ? ORDER BY j.next_attempt_at LIMIT ?`;
-      const late = `${JOBS} WHERE j.next_attempt_at > ? ORDER BY j.next_attempt_at LIMIT ?`;
+      const due = `${JOBS} WHERE j.next_attempt_at <= ? ORDER BY j.next_attempt_at, j.id LIMIT ?`;
+      const late = `${JOBS} WHERE j.next_attempt_at > ? ORDER BY j.next_attempt_at, j.id LIMIT ?`;
       const found = yield* tx.all<PublishJob>(due, now, limit);
       return found.length > 0 ? found : yield* tx.all<PublishJob>(late, now + LONGEST_PAUSE_MS, limit);
     }),

@@ -7,6 +7,7 @@ import { systemClock } from '../../../src/domain/clock.ts';
 import { type PostgresAddress, readPostgresAddress } from '../../../src/store/engine/postgres/address.ts';
 import { translate } from '../../../src/store/engine/postgres/dialect.ts';
 import { openPostgres } from '../../../src/store/engine/postgres/open-database.ts';
+import { keyOf } from '../../../src/store/engine/postgres/schema.ts';
 import { ROLE, startCluster, SUPERUSER, urlOf } from './cluster.ts';
 import { programOf } from './programs.ts';
 
@@ -28,6 +29,8 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const database = openPostgres(addressOf(cluster.url(TEMPLATE)), systemClock);
   await database.answered();
   await database.close();
+  // Opening has drawn some already.
+  await cluster.query(TEMPLATE, "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'");
   process.env[OF_THE_RUN] = cluster.directory;
   return cluster.close;
 }
@@ -89,5 +92,13 @@ export function rowsIn<Row>(path: string, sql: string): Row[] {
 
 /** Changes it, beside its store. */
 export function changeIn(path: string, sql: string): void {
-  execute(addressOf(databaseFor(path)).database, translate(sql));
+  execute(addressOf(databaseFor(path)).database, translate(sql), ...numbersAfter(sql));
+}
+
+/** The numbers of later rows are behind those that an insert has given, as SQLite's are. */
+function numbersAfter(sql: string): readonly string[] {
+  const [, table, column] = /^\s*INSERT INTO (\w+) \((\w+)/.exec(sql) ?? [];
+  if (table === undefined || keyOf(table) !== column) return [];
+  const last = `greatest(pg_sequence_last_value(name::regclass), (SELECT max(${column}) FROM ${table}))`;
+  return [`SELECT setval(name, ${last}) FROM pg_get_serial_sequence('${table}', '${column}') AS name`];
 }

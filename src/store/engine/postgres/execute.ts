@@ -117,7 +117,7 @@ const INSERT = /^INSERT INTO (\w+) \(/;
 /** Adds a row, whose number is drawn ahead, or comes from the server. */
 function insert(pipeline: Pipeline, sql: string, values: Statement<unknown>['values']): number | Promise<number> {
   const table = INSERT.exec(sql)![1]!;
-  const drawn = pipeline.keys?.take(table);
+  const drawn = pipeline.keys?.take(table, pipeline);
   if (drawn === undefined) {
     const statement = prepare(sql, (text) => translate(`${text} RETURNING ${keyOf(table)!}`));
     return pipeline.ask(statement, values).then(({ rows }) => rows[0]![0] as number);
@@ -126,6 +126,9 @@ function insert(pipeline: Pipeline, sql: string, values: Statement<unknown>['val
   const statement = prepare(`numbered ${sql}`, () =>
     translate(sql.replace(INSERT, (head) => `${head}${keyOf(table)!}, `).replace(/VALUES \(/, 'VALUES (?, ')),
   );
-  pipeline.send(statement, [drawn, ...values]);
-  return drawn;
+  const send = (number: number) => {
+    pipeline.send(statement, [number, ...values]);
+    return number;
+  };
+  return typeof drawn === 'number' ? send(drawn) : drawn.then(send);
 }

@@ -2,40 +2,61 @@
 import type { Connection } from './connection.ts';
 import { keyOf } from './schema.ts';
 
+/** What asks for them. */
+type Asker = Pick<Connection, 'ask'>;
+
 export interface Keys {
-  /** The next number of a table's rows; undefined where the server numbers them, or while none is drawn. */
-  take(table: string): number | undefined;
-  /** Draws more on a connection where few are left. Nothing waits for them. */
-  refill(connection: Connection): void;
+  /** The next number of a table's rows; a promise while none is drawn; undefined where the server numbers them. */
+  take(table: string, asker: Asker): number | Promise<number> | undefined;
+  /** Draws more where few are left. Nothing waits for them. */
+  refill(asker: Asker): void;
 }
 
-/** The tables whose rows every turn adds. Numbers of others have no gaps but those of failed transactions. */
+/**
+ * The tables whose rows every turn adds. All their rows are numbered so, and thus in order: a number that the server gave in between would
+ * be behind those that are drawn. Numbers of other tables have no gaps but those of failed transactions.
+ */
 const TABLES = ['sessions', 'runs', 'messages'];
 /** How many are drawn at once; a restart loses what is left of them. */
 const DRAWN = 64;
 
 interface Drawn {
-  numbers: number[];
-  isDrawing: boolean;
+  readonly numbers: number[];
+  drawing: Promise<void> | undefined;
 }
 
 /** Makes them, for the one connection that writes. */
 export function makeKeys(): Keys {
-  const drawn = new Map(TABLES.map((table): [string, Drawn] => [table, { numbers: [], isDrawing: false }]));
+  const drawn = new Map(TABLES.map((table): [string, Drawn] => [table, { numbers: [], drawing: undefined }]));
+
+  function draw(table: string, of: Drawn, asker: Asker): Promise<void> {
+    const sequence = `pg_get_serial_sequence('${table}', '${keyOf(table)!}')`;
+    const text = `SELECT nextval(${sequence}) FROM generate_series(1, ${DRAWN})`;
+    of.drawing ??= asker
+      .ask({ name: `keys_${table}`, text }, [])
+      .then(({ rows }) => void of.numbers.push(...rows.map(([number]) => number as number)))
+      .finally(() => {
+        of.drawing = undefined;
+      });
+    return of.drawing;
+  }
+
+  async function drawOne(table: string, of: Drawn, asker: Asker): Promise<number> {
+    for (;;) {
+      await draw(table, of, asker);
+      const number = of.numbers.shift();
+      if (number !== undefined) return number;
+    }
+  }
+
   return {
-    take: (table) => drawn.get(table)?.numbers.shift(),
-    refill: (connection) => {
+    take: (table, asker) => {
+      const of = drawn.get(table);
+      return of && (of.numbers.shift() ?? drawOne(table, of, asker));
+    },
+    refill: (asker) => {
       for (const [table, of] of drawn) {
-        if (of.isDrawing || of.numbers.length > DRAWN / 2) continue;
-        of.isDrawing = true;
-        const sequence = `pg_get_serial_sequence('${table}', '${keyOf(table)!}')`;
-        connection
-          .ask({ name: `keys_${table}`, text: `SELECT nextval(${sequence}) FROM generate_series(1, ${DRAWN})` }, [])
-          .then(({ rows }) => void of.numbers.push(...rows.map(([number]) => number as number)))
-          .catch(() => undefined)
-          .finally(() => {
-            of.isDrawing = false;
-          });
+        if (of.numbers.length <= DRAWN / 2) draw(table, of, asker).catch(() => undefined);
       }
     },
   };

@@ -55,6 +55,11 @@ test.each([
     "SELECT e.payload ->> '$.runId'",
     `SELECT substring(e.payload from '"runId":"([^"]*)"')`,
   ],
+  [
+    'a row that begins others is a number',
+    'WITH n (no) AS (SELECT ? UNION ALL SELECT no + 1 FROM n WHERE no < ?) SELECT no FROM n',
+    'WITH n (no) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT no + 1 FROM n WHERE no < $2) SELECT no FROM n',
+  ],
   ['numbers have 64 bits', 'SELECT CAST(max(a, (b)) AS INTEGER)', 'SELECT CAST(max(a, (b)) AS BIGINT)'],
   [
     'text as bytes',
