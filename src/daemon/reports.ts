@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import { definedBy } from '../catalog/defined.ts';
+import type { Catalog } from '../catalog/kinds/models.ts';
 import { formatProblem } from '../catalog/reading/problem.ts';
 import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
@@ -21,6 +22,8 @@ import type { LiveCertificate } from '../config/live-certificate.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { storeLocationOf } from '../config/store-location.ts';
 import { readFigures } from '../store/inspection/figures.ts';
+import type { EngineFigures } from '../store/engine/database.ts';
+import { nameOfStore, type StoreLocation } from '../store/location.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 
@@ -64,6 +67,7 @@ const SHOWN_WEBHOOKS = 10;
  */
 export function makeReports(parts: ReportParts) {
   const { config, live, store, pool, node, startedAt, clock } = parts;
+  const location = storeLocationOf(config);
 
   function readiness(): Readiness {
     const reports = [
@@ -85,12 +89,14 @@ export function makeReports(parts: ReportParts) {
   }
 
   async function status(): Promise<StatusReport> {
-    const { endpoints, models, scenarios, defaultScenario } = live.catalog();
     const { threads, busy } = pool.load();
     const { ready, parts: ofMachine } = readiness();
     return {
       ready,
-      parts: [...ofMachine, pinsPart(await lostPins(definedBy(live.catalog(), live.definitions())))],
+      parts: [
+        ...ofMachine.map(withDatabase(location, await store.figures())),
+        pinsPart(await lostPins(definedBy(live.catalog(), live.definitions()))),
+      ],
       version: VERSION,
       nodeVersion: process.versions.node,
       pid: process.pid,
@@ -104,12 +110,7 @@ export function makeReports(parts: ReportParts) {
       workers: { threads, slots: pool.slots(), busy },
       nodes: node.list(),
       webhooks: await store.webhooks.trouble(SHOWN_WEBHOOKS),
-      models: [...models.values()].map(({ name, endpoint }) => ({
-        name,
-        endpoint,
-        kind: endpoints.get(endpoint)!.kind,
-        default: scenarios.get(defaultScenario)?.model === name,
-      })),
+      models: modelsOf(live.catalog()),
     };
   }
 
@@ -123,9 +124,16 @@ export function makeReports(parts: ReportParts) {
     settings: live.describe(),
   });
 
-  const database = () => readFigures(storeLocationOf(config));
-  return { readiness, status, configuration, lostPins, database };
+  return { readiness, status, configuration, lostPins, database: () => readFigures(location) };
 }
+
+const modelsOf = ({ endpoints, models, scenarios, defaultScenario }: Catalog): StatusReport['models'] =>
+  [...models.values()].map(({ name, endpoint }) => ({
+    name,
+    endpoint,
+    kind: endpoints.get(endpoint)!.kind,
+    default: scenarios.get(defaultScenario)?.model === name,
+  }));
 
 const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
 
@@ -140,6 +148,15 @@ function storePart({ store }: ReportParts): PartReport {
   const burden = store.burden();
   return burden === null ? ok('store') : { name: 'store', state: 'degraded', detail: burden };
 }
+
+/** Names the server that has the rows, where there is one, and how busy the connections to it are. */
+const withDatabase =
+  (location: StoreLocation, { version, pool }: EngineFigures) =>
+  (part: PartReport): PartReport => {
+    if (part.name !== 'store' || part.detail !== null || pool === null) return part;
+    const connections = `${pool.open} of ${pool.most} connections to read, ${pool.busy} busy, ${pool.waiting} wait`;
+    return { ...part, detail: `${nameOfStore(location)}, version ${version}, ${connections}` };
+  };
 
 function filesPart({ files }: ReportParts): PartReport {
   const fault = files.fault();

@@ -23,6 +23,19 @@ const NOW = fakeClock().now();
 const seeing = (database: object, blobs: object = {}): Partial<Subject> => ({
   scan: async () => ({ ...WELL, database: { ...WELL.database, ...database }, blobs: { ...WELL.blobs, ...blobs } }),
 });
+const SERVER = {
+  maxConnections: 97,
+  usedConnections: 20,
+  autovacuum: true,
+  hasChecksums: true,
+  oldestTransaction: null,
+  deadRows: [{ table: 'events', dead: 100_000, live: 900_000 }],
+};
+const onServer = (server: object, replicas: readonly object[] = []): Partial<Subject> =>
+  seeing({
+    server: { ...SERVER, ...server },
+    figures: { ...WELL.database.figures, engine: 'postgres', version: '15.18', replicas },
+  });
 const ORPHANS: Extract<Scan, { ok: true }>['orphans'] = {
   blobs: 2,
   bytes: 3_145_728,
@@ -54,6 +67,14 @@ await new Promise<void>((resolve) => void holder.listen(0, '127.0.0.1', resolve)
 afterAll(() => void holder.close());
 const TAKEN = `127.0.0.1:${(holder.address() as AddressInfo).port}`;
 const file = (subject: Subject, name: string) => path.join(subject.locations.dataDir, name);
+
+test.each(['database', 'connections', 'transactions', 'dead_rows', 'standbys'])(
+  'on PostgreSQL where all is well, %s needs nobody',
+  async (id) => {
+    const standby = { name: 'standby1', state: 'streaming', lagBytes: 1_000 };
+    expect(await examined(id, aSubject(onServer({}, [standby])))).toMatchObject({ state: 'ok', remedy: null });
+  },
+);
 
 test.each([
   'daemon',
@@ -95,6 +116,34 @@ interface Fault {
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
+  'a server whose connections are nearly used up': {
+    id: 'connections',
+    changes: onServer({ usedConnections: 80 }),
+    state: 'warning',
+    evidence: /^80 of 97 are used; database_connections is 12$/,
+    remedy: /raise max_connections of the server, or lower database_connections/,
+  },
+  'a transaction that lasts': {
+    id: 'transactions',
+    changes: onServer({ oldestTransaction: { pid: 7, who: 'a report', seconds: 7_200 } }),
+    state: 'warning',
+    evidence: /^process 7 of the server \(a report\) has one of 120 min/,
+    remedy: /SELECT pg_terminate_backend\(7\);/,
+  },
+  'removed rows that take more space than those that are there': {
+    id: 'dead_rows',
+    changes: onServer({ autovacuum: false, deadRows: [{ table: 'events', dead: 900_000, live: 100_000 }] }),
+    state: 'warning',
+    evidence: /^events: 900000 beside 100000; autovacuum is off$/,
+    remedy: /VACUUM \(ANALYZE\) events;\n.*ALTER SYSTEM RESET autovacuum/,
+  },
+  'a standby that is far behind': {
+    id: 'standbys',
+    changes: onServer({}, [{ name: 'standby1', state: 'catchup', lagBytes: 3_145_728_000 }]),
+    state: 'warning',
+    evidence: /^standby1, catchup, is 3,000 MB behind$/,
+    remedy: /see pg_stat_replication/,
+  },
   'a daemon that does not answer': {
     id: 'daemon',
     changes: { daemon: { state: 'silent', why: 'No daemon answers at /x.', isHung: false } },

@@ -33,19 +33,15 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Limits of time of one connection, in milliseconds. */
-const LIMITS = {
-  connectionTimeoutMillis: 10_000,
-  statement_timeout: 60_000,
-  lock_timeout: 5_000,
-  idle_in_transaction_session_timeout: 60_000,
-} as const;
+/** Limits of time, in milliseconds. */
+const LIMITS =
+  'SET statement_timeout = 60000; SET lock_timeout = 5000; SET idle_in_transaction_session_timeout = 60000';
 
 /**
  * Plans that don't change with what tables happen to have: a list has an index that a statement was written for. Compiling a plan pays
  * for reports, which there are none of.
  */
-export const PLANNER = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off';
+export const PLANNER = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off';
 
 type Parse = (text: string) => Value;
 
@@ -65,7 +61,7 @@ const types: CustomTypesConfig = { getTypeParser: (type: number) => PARSERS.get(
 export async function connect(config: ClientConfig, lost: (error: Error) => void): Promise<Connection> {
   // Who keeps rows in a file doesn't load it.
   const { Client } = await import('pg');
-  const client = new Client({ ...LIMITS, ...config, options: PLANNER, types, pipeline: true, keepAlive: true });
+  const client = new Client({ ...config, types, pipeline: true, keepAlive: true });
   let [isLost, isClosing] = [false, false];
   const end = (error: Error) => {
     if (isLost) return;
@@ -76,6 +72,8 @@ export async function connect(config: ClientConfig, lost: (error: Error) => void
   client.on('end', () => end(new Error('Connection terminated')));
   try {
     await client.connect();
+    // Proxies refuse them as parameters of the connection.
+    await client.query(`${LIMITS}; ${PLANNER}`);
   } catch (error) {
     isClosing = true;
     client.end().catch(() => undefined);

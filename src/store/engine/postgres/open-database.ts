@@ -13,6 +13,7 @@ import { makeHealth } from './health.ts';
 import { migrate } from './migrate.ts';
 import { makePool } from './pool.ts';
 import { makeRead } from './read.ts';
+import { requireOwnSession } from './server.ts';
 import { makeWriter, type Writer } from './writer.ts';
 
 export interface PostgresOptions {
@@ -43,6 +44,7 @@ export function openPostgres(
 ): Database {
   const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
   const config = () => ({ ...clientConfig(address), application_name: ownName });
+  const open = () => connect(config(), () => undefined);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const writer = makeWriter({
@@ -50,6 +52,7 @@ export function openPostgres(
     clock,
     health,
     isLocked,
+    reachedFirst: (connection) => requireOwnSession(connection, open, address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
   });
   const commits = makeCommits({
@@ -61,7 +64,7 @@ export function openPostgres(
       for (const listener of listeners) listener(events);
     },
   });
-  const pool = makePool(connections - 1, () => connect(config(), () => undefined));
+  const pool = makePool(connections - 1, open);
   const whenOpened = makeWhenOpened(writer, address);
   let closed: Promise<void> | undefined;
 

@@ -150,7 +150,7 @@ const FAULTS: readonly Fault[] = [
   {
     applies: codes(/^08P01$/, /startup parameter/),
     words: (_, { message }) =>
-      `is behind a proxy that refuses the connection (${message}). With pgbouncer: ignore_startup_parameters = options,extra_float_digits, and pool_mode = session.`,
+      `is behind a proxy that refuses the connection (${message}). With pgbouncer: pool_mode = session, and ignore_startup_parameters with what it names.`,
   },
 ];
 

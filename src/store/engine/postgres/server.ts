@@ -2,6 +2,7 @@
 import { ErrandError } from '../../../domain/errors.ts';
 import type { Value } from '../statement.ts';
 import type { PostgresAddress } from './address.ts';
+import type { Connection } from './connection.ts';
 import { createDatabase, psql, quoted, titleOf } from './opening-faults.ts';
 
 /** PostgreSQL 15, as `server_version_num` counts. */
@@ -11,6 +12,30 @@ const OLDEST = 150_000;
 export const SERVER_FACTS = `SELECT current_setting('server_version_num'), current_setting('server_version'),
   current_setting('server_encoding'), pg_is_in_recovery()::text, coalesce(current_schema(), ''),
   coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)::text`;
+
+const PROCESS = 'SELECT pg_backend_pid()';
+
+/**
+ * Throws `conflict` for a proxy that gives each transaction another session of the server: locks, notifications and prepared statements
+ * would be lost on the way. With one, a second connection gets the session that the first one has just used.
+ */
+export async function requireOwnSession(
+  first: Connection,
+  second: () => Promise<Connection>,
+  address: PostgresAddress,
+): Promise<void> {
+  const pidOf = async (connection: Connection) => (await connection.say(PROCESS)).rows[0]![0];
+  // The number that was told with the connection is that of a process, unless a proxy has made it up.
+  if ((await pidOf(first)) === first.serverPid) return;
+  const other = await second();
+  try {
+    if ((await pidOf(first)) !== (await pidOf(other))) return;
+  } finally {
+    await other.close();
+  }
+  const words = 'is behind a proxy that pools by transaction. With pgbouncer: pool_mode = session for this database.';
+  throw new ErrandError('conflict', `${titleOf(address)} ${words}`);
+}
 
 /** Throws `conflict` for a server that Errand can't use, with what to run. */
 export function requireServer(facts: readonly Value[], address: PostgresAddress): void {

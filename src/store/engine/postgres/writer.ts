@@ -22,6 +22,8 @@ interface Parts {
   readonly clock: Clock;
   readonly health: Health;
   readonly isLocked: boolean;
+  /** Examines a server that was reached for the first time, before the lock is taken. */
+  reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
   opened(connection: Connection): Promise<void>;
 }
@@ -30,7 +32,7 @@ interface Parts {
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
-export function makeWriter({ config, clock, health, isLocked, opened }: Parts): Writer {
+export function makeWriter({ config, clock, health, isLocked, reachedFirst, opened }: Parts): Writer {
   let current: Promise<Connection> | undefined;
   let lastPid: number | null = null;
   /** Of the last event that is known to be kept; null before any connection. */
@@ -39,6 +41,7 @@ export function makeWriter({ config, clock, health, isLocked, opened }: Parts): 
   async function open(): Promise<Connection> {
     const connection = await connect(config(), health.failed);
     try {
+      if (lastId === null) await reachedFirst(connection);
       if (isLocked) await takeLock(connection, { clock, lastPid });
       lastPid = connection.serverPid;
       if (lastId === null) {

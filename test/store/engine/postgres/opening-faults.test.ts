@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ErrandError } from '../../../../src/domain/errors.ts';
 import { clientConfig, readPostgresAddress } from '../../../../src/store/engine/postgres/address.ts';
-import { explainOpening } from '../../../../src/store/engine/postgres/opening-faults.ts';
+import { explainOpening, mayPass } from '../../../../src/store/engine/postgres/opening-faults.ts';
 import { requireServer, SERVER_FACTS } from '../../../../src/store/engine/postgres/server.ts';
 import type { Value } from '../../../../src/store/engine/statement.ts';
 import { freePort } from '../../../support/http/free-port.ts';
@@ -246,7 +246,7 @@ describe('servers that are not here', () => {
     expect(() => requireServer(facts, address)).not.toThrow();
   });
 
-  test.for([
+  test.for<readonly [code: string, message: string, words: string]>([
     ['57P03', 'the database system is starting up', 'is starting up, shutting down or recovering'],
     ['57P01', 'terminating connection due to administrator command', 'ended the connection: its server is stopping'],
     ['08P01', 'unsupported startup parameter: options', 'is behind a proxy that refuses the connection'],
@@ -255,6 +255,7 @@ describe('servers that are not here', () => {
   ])('%s: %s', ([code, message, words]) => {
     const explained = explainOpening(Object.assign(new Error(message), { code }), address);
     expect((explained as Error).message).toContain(words);
+    expect(mayPass(explained)).toBe(code.startsWith('57P'));
   });
 
   test('a bug is left as it is', () => {

@@ -45,8 +45,9 @@ test.skipIf(!isPostgres)('no statement of any verb reads a growing table whole',
     expect(await callEveryVerb(fixture)).toEqual([]);
   });
   expect(statements.size).toBeGreaterThan(500);
-  const client = new Client({ ...clientConfig(addressOf(databaseFor(fixture.file))), options: PLANNER });
+  const client = new Client(clientConfig(addressOf(databaseFor(fixture.file))));
   await client.connect();
+  await client.query(PLANNER);
   const scans: string[] = [];
   for (const [number, text] of [...statements].entries()) {
     await client.query(`PREPARE p${number} AS ${text}`).catch((cause: unknown) => {
