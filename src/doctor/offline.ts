@@ -47,7 +47,7 @@ export async function examineOffline(
     );
     const doctor = makeDoctor({
       locations,
-      store: () => storeLocationOf(configuration.config),
+      store: () => storeLocationOf({ settings: configuration.config.settings, locations }),
       settings: () => configuration.config.settings,
       catalog: () => configuration.catalog,
       defined: () => defined,
