@@ -17,22 +17,28 @@ export function makePool(most: number, open: () => Promise<Connection>): Pool {
   let [count, isClosed] = [0, false];
 
   async function take(): Promise<Connection> {
-    for (;;) {
-      const lost = idle.filter((connection) => connection.isLost()).length;
+    for (let isRefused = false; ; ) {
+      count -= idle.filter((connection) => connection.isLost()).length;
       idle = idle.filter((connection) => !connection.isLost());
-      count -= lost;
       const found = idle.pop();
       if (found !== undefined) return found;
-      if (count < most) break;
+      if (count < most && !isRefused) {
+        count += 1;
+        try {
+          return await open();
+        } catch (error) {
+          count -= 1;
+          // The server may have no connection left for others; those that are there are given back.
+          if (count === 0) {
+            waiting.shift()?.();
+            throw error;
+          }
+          isRefused = true;
+          continue;
+        }
+      }
       await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-    count += 1;
-    try {
-      return await open();
-    } catch (error) {
-      count -= 1;
-      waiting.shift()?.();
-      throw error;
+      isRefused = false;
     }
   }
 
