@@ -4,7 +4,7 @@ import type { Problem } from '../catalog/reading/problem.ts';
 import { readYamlFile } from '../catalog/reading/yaml-file.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import type { Settings } from '../domain/settings.ts';
-import { withoutPassword } from '../store/engine/postgres/address.ts';
+import { withoutPassword } from '../store/engine/postgres/connections/address.ts';
 import { haveSameHost, parseListen } from './listen-address.ts';
 import { readServiceEnvironment, type ServiceEnvironment } from '../service-manager/environment.ts';
 import { type Environment, type Flags, variable } from './environment.ts';

@@ -11,7 +11,7 @@ import { type Settings, usesTls } from '../domain/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
 import { type Config, describeSettings, loadSettings, type SettingRow, SETTINGS_FILE } from './config.ts';
-import { withoutPassword } from '../store/engine/postgres/address.ts';
+import { withoutPassword } from '../store/engine/postgres/connections/address.ts';
 import { publicUrlFor } from './listen-address.ts';
 import type { SettingName } from './option.ts';
 import {

@@ -4,7 +4,7 @@ import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import { isOutOfReach, readSecret, type SecretForm, type SecretLocations } from '../catalog/reading/secret-file.ts';
 import { ErrandError } from '../domain/errors.ts';
 import { engineOf, type Settings } from '../domain/settings.ts';
-import { type AddressRead, readPostgresAddress } from '../store/engine/postgres/address.ts';
+import { type AddressRead, readPostgresAddress } from '../store/engine/postgres/connections/address.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { Config } from './config.ts';
 

@@ -3,7 +3,7 @@ import { pause, systemClock as clock } from '../domain/clock.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { ServiceManager } from '../service-manager/service-manager.ts';
-import { mayPass } from '../store/engine/postgres/opening-faults.ts';
+import { mayPass } from '../store/engine/postgres/opening/opening-faults.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { Store } from '../store/open-store.ts';
 import { requireOwnRows } from './own-rows.ts';

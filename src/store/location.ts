@@ -1,5 +1,5 @@
 // Where a store keeps its rows: in a SQLite file, or in a PostgreSQL database.
-import { nameOf, type PostgresAddress, readPostgresAddress } from './engine/postgres/address.ts';
+import { nameOf, type PostgresAddress, readPostgresAddress } from './engine/postgres/connections/address.ts';
 
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly file: string }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf } from '../../domain/errors.ts';
-import { readPostgresAddress } from '../../store/engine/postgres/address.ts';
+import { readPostgresAddress } from '../../store/engine/postgres/connections/address.ts';
 import type { StoreLocation } from '../../store/location.ts';
 import { CommandError } from './exit-codes.ts';
 

@@ -1,6 +1,6 @@
 // Settings of where rows are kept.
 import { text } from '../../catalog/reading/schema.ts';
-import { readPostgresAddress } from '../../store/engine/postgres/address.ts';
+import { readPostgresAddress } from '../../store/engine/postgres/connections/address.ts';
 import { count, type Options } from '../option.ts';
 
 function problemsOf(written: string): readonly string[] {

@@ -1,6 +1,6 @@
 // A copy of a PostgreSQL database as an SQLite file, while a daemon writes to it: one snapshot of its rows, on a connection of its own.
-import type { PostgresAddress } from '../engine/postgres/address.ts';
-import { explainOpening } from '../engine/postgres/opening-faults.ts';
+import type { PostgresAddress } from '../engine/postgres/connections/address.ts';
+import { explainOpening } from '../engine/postgres/opening/opening-faults.ts';
 import { copyRows } from './rows/copy-rows.ts';
 import { openSnapshot } from './rows/postgres-rows.ts';
 import { openFileToWrite } from './rows/sqlite-target.ts';

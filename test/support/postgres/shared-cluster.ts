@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { type PostgresAddress, readPostgresAddress } from '../../../src/store/engine/postgres/address.ts';
-import { translate } from '../../../src/store/engine/postgres/dialect.ts';
+import { type PostgresAddress, readPostgresAddress } from '../../../src/store/engine/postgres/connections/address.ts';
+import { translate } from '../../../src/store/engine/postgres/sql/dialect.ts';
 import { openPostgres } from '../../../src/store/engine/postgres/open-database.ts';
-import { keyOf } from '../../../src/store/engine/postgres/schema.ts';
+import { keyOf } from '../../../src/store/engine/postgres/sql/schema.ts';
 import { ROLE, startCluster, SUPERUSER, urlOf } from './cluster.ts';
 import { programOf } from './programs.ts';
 

@@ -1,8 +1,8 @@
 // Rows in a database of PostgreSQL, read from one snapshot in the order of their keys.
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { clientConfig, nameOf, type PostgresAddress } from '../../engine/postgres/address.ts';
-import { titleOf } from '../../engine/postgres/opening-faults.ts';
+import { clientConfig, nameOf, type PostgresAddress } from '../../engine/postgres/connections/address.ts';
+import { titleOf } from '../../engine/postgres/opening/opening-faults.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { Key, RowsPlace } from './place.ts';
 import { keysOf } from './places.ts';

@@ -1,6 +1,6 @@
 // Rows as bytes: those of PostgreSQL's COPY in its binary format, in which rows of both engines are moved, compared and read.
 // https://www.postgresql.org/docs/15/sql-copy.html (Binary Format)
-import { fromPostgres, toPostgres } from '../../engine/postgres/text.ts';
+import { fromPostgres, toPostgres } from '../../engine/postgres/sql/text.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { StoredColumn } from './tables.ts';
 

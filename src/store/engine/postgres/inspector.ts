@@ -1,11 +1,11 @@
 // Looks at a PostgreSQL database from beside, whoever holds its lock.
 import type { Inspector, ServerReport } from '../inspector.ts';
 import { READER, type Value } from '../statement.ts';
-import { clientConfig, type PostgresAddress } from './address.ts';
-import { connect, type Connection } from './connection.ts';
-import { carryOut, makePipeline } from './execute.ts';
+import { clientConfig, type PostgresAddress } from './connections/address.ts';
+import { connect, type Connection } from './connections/connection.ts';
+import { carryOut, makePipeline } from './statements/execute.ts';
 import { figuresOf } from './figures.ts';
-import { explainOpening } from './opening-faults.ts';
+import { explainOpening } from './opening/opening-faults.ts';
 
 const HAS_SCHEMA = "SELECT to_regclass('schema_version') IS NOT NULL";
 const VERSION = 'SELECT version FROM schema_version';

@@ -4,17 +4,17 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
-import { clientConfig, nameOf, type PostgresAddress } from './address.ts';
-import { type Commits, makeCommits } from './commits.ts';
-import { connect } from './connection.ts';
+import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
+import { type Commits, makeCommits } from './commits/commits.ts';
+import { connect } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
-import { explainOpening } from './opening-faults.ts';
-import { makeHealth } from './health.ts';
-import { migrate } from './migrate.ts';
-import { makePool } from './pool.ts';
-import { makeRead } from './read.ts';
-import { requireOwnSession } from './server.ts';
-import { makeWriter, type Writer } from './writer.ts';
+import { explainOpening } from './opening/opening-faults.ts';
+import { makeHealth } from './connections/health.ts';
+import { migrate } from './opening/migrate.ts';
+import { makePool } from './connections/pool.ts';
+import { makeRead } from './statements/read.ts';
+import { requireOwnSession } from './opening/server.ts';
+import { makeWriter, type Writer } from './commits/writer.ts';
 
 export interface PostgresOptions {
   readonly alarms?: StoreAlarms;

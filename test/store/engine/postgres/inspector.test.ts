@@ -1,7 +1,7 @@
 // A PostgreSQL database is looked at from beside, while a store has it open.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
-import { readPostgresAddress } from '../../../../src/store/engine/postgres/address.ts';
+import { readPostgresAddress } from '../../../../src/store/engine/postgres/connections/address.ts';
 import { SCHEMA_VERSION } from '../../../../src/store/engine/schema.ts';
 import { readFigures } from '../../../../src/store/inspection/figures.ts';
 import { findLostPins } from '../../../../src/store/inspection/find-lost-pins.ts';

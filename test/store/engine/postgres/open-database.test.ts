@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { Database, StoreAlarms } from '../../../../src/store/engine/database.ts';
 import { NO_ALARMS } from '../../../../src/store/engine/database.ts';
-import { readPostgresAddress } from '../../../../src/store/engine/postgres/address.ts';
+import { readPostgresAddress } from '../../../../src/store/engine/postgres/connections/address.ts';
 import { openPostgres } from '../../../../src/store/engine/postgres/open-database.ts';
 import type { Reader, Step, Transaction } from '../../../../src/store/engine/statement.ts';
 import { type Cluster, startCluster, SUPERUSER } from '../../../support/postgres/cluster.ts';

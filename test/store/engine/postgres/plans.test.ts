@@ -1,8 +1,8 @@
 // The plans of the statements on PostgreSQL: none reads more of a growing table the more it has.
 import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
-import { clientConfig } from '../../../../src/store/engine/postgres/address.ts';
-import { PLANNER } from '../../../../src/store/engine/postgres/connection.ts';
+import { clientConfig } from '../../../../src/store/engine/postgres/connections/address.ts';
+import { PLANNER } from '../../../../src/store/engine/postgres/connections/connection.ts';
 import { callEveryVerb } from '../../../support/store/every-verb.ts';
 import { storeFixture } from '../../../support/store/store-fixture.ts';
 import { addressOf, databaseFor, isPostgres } from '../../../support/postgres/shared-cluster.ts';

@@ -1,11 +1,11 @@
 // The connection that writes. It holds the lock of the database, so that no other daemon writes as long as it lives.
 import type { ClientConfig } from 'pg';
-import { type Clock, pause } from '../../../domain/clock.ts';
-import { ErrandError } from '../../../domain/errors.ts';
-import { connect, type Connection } from './connection.ts';
-import { faultKindOf } from './faults.ts';
-import type { Health } from './health.ts';
-import { takeLock } from './lock.ts';
+import { type Clock, pause } from '../../../../domain/clock.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import { connect, type Connection } from '../connections/connection.ts';
+import { faultKindOf } from '../connections/faults.ts';
+import type { Health } from '../connections/health.ts';
+import { takeLock } from '../opening/lock.ts';
 
 export interface Writer {
   /** The connection; a new one in place of one that is lost. Rejects when none can be made for some seconds. */

@@ -1,5 +1,5 @@
 // The schema in the words of PostgreSQL, made of its one source.
-import { SCHEMA } from '../schema.ts';
+import { SCHEMA } from '../../schema.ts';
 import { PATHS_IN_SCHEMA } from './paths.ts';
 
 const SESSION_OPENED = `CREATE FUNCTION session_opened() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

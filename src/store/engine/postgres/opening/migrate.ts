@@ -1,10 +1,10 @@
 // Brings a database to the schema of this code: an empty one at once, an older one migration by migration.
-import { ErrandError } from '../../../domain/errors.ts';
-import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA_VERSION } from '../schema.ts';
-import { nameOf, type PostgresAddress } from './address.ts';
-import type { Connection } from './connection.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import { MIGRATIONS, type MigrationStep, OLDEST_SCHEMA, refusalOfSchema, SCHEMA_VERSION } from '../../schema.ts';
+import { nameOf, type PostgresAddress } from '../connections/address.ts';
+import type { Connection } from '../connections/connection.ts';
 import { titleOf } from './opening-faults.ts';
-import { postgresDdl, postgresSchema } from './schema.ts';
+import { postgresDdl, postgresSchema } from '../sql/schema.ts';
 import { requireServer, SERVER_FACTS } from './server.ts';
 
 /** The first version that a database of PostgreSQL can have. */

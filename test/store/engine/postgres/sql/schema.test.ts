@@ -1,7 +1,7 @@
 // The schema in the words of PostgreSQL.
 import { expect, test } from 'vitest';
-import { keyOf, postgresDdl, postgresSchema } from '../../../../src/store/engine/postgres/schema.ts';
-import { SCHEMA } from '../../../../src/store/engine/schema.ts';
+import { keyOf, postgresDdl, postgresSchema } from '../../../../../src/store/engine/postgres/sql/schema.ts';
+import { SCHEMA } from '../../../../../src/store/engine/schema.ts';
 
 test.each([
   [

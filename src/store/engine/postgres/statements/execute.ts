@@ -1,11 +1,11 @@
 // PostgreSQL as an engine: runs a verb on one connection. It waits only for statements whose answers the verb needs.
-import { makeRowMapper, type RowKind, type RowMapper } from '../row.ts';
-import type { Statement, Step, Value } from '../statement.ts';
-import type { Answer, Connection, NamedText } from './connection.ts';
-import { translate } from './dialect.ts';
+import { makeRowMapper, type RowKind, type RowMapper } from '../../row.ts';
+import type { Statement, Step, Value } from '../../statement.ts';
+import type { Answer, Connection, NamedText } from '../connections/connection.ts';
+import { translate } from '../sql/dialect.ts';
 import type { Keys } from './keys.ts';
-import { keyOf } from './schema.ts';
-import { fromPostgres, MARK_BYTES } from './text.ts';
+import { keyOf } from '../sql/schema.ts';
+import { fromPostgres, MARK_BYTES } from '../sql/text.ts';
 
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {

@@ -1,8 +1,8 @@
 // What a server and its database must be, before anything is written there.
-import { ErrandError } from '../../../domain/errors.ts';
-import type { Value } from '../statement.ts';
-import type { PostgresAddress } from './address.ts';
-import type { Connection } from './connection.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import type { Value } from '../../statement.ts';
+import type { PostgresAddress } from '../connections/address.ts';
+import type { Connection } from '../connections/connection.ts';
 import { createDatabase, psql, quoted, titleOf } from './opening-faults.ts';
 
 /** PostgreSQL 15, as `server_version_num` counts. */

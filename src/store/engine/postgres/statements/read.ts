@@ -1,11 +1,11 @@
 // The connections that read: verbs that only read share a few of them.
-import type { Database } from '../database.ts';
-import { READER, type Statement, type Step } from '../statement.ts';
-import type { Connection } from './connection.ts';
+import type { Database } from '../../database.ts';
+import { READER, type Statement, type Step } from '../../statement.ts';
+import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline, type Pipeline } from './execute.ts';
-import { faultKindOf, refusalOf } from './faults.ts';
-import type { Health } from './health.ts';
-import type { Pool } from './pool.ts';
+import { faultKindOf, refusalOf } from '../connections/faults.ts';
+import type { Health } from '../connections/health.ts';
+import type { Pool } from '../connections/pool.ts';
 
 /** Statements of one verb see one state of the rows. */
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -1,6 +1,6 @@
 // Text as PostgreSQL stores it.
 import { expect, test } from 'vitest';
-import { fromPostgres, toPostgres } from '../../../../src/store/engine/postgres/text.ts';
+import { fromPostgres, toPostgres } from '../../../../../src/store/engine/postgres/sql/text.ts';
 
 test.each(['', 'plain', '\0', '\0\0', '\uFDD0', '\uFDD00', '\uFDD01\0', 'a\0\uFDD0b'])(
   '%j comes back, without U+0000 in between',

@@ -1,8 +1,8 @@
 // A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
 import type { Duplex } from 'node:stream';
 import type { ClientConfig, CustomTypesConfig } from 'pg';
-import type { Value } from '../statement.ts';
-import { fromPostgres, toPostgres } from './text.ts';
+import type { Value } from '../../statement.ts';
+import { fromPostgres, toPostgres } from '../sql/text.ts';
 
 /** What a statement answers. */
 export interface Answer {

@@ -1,6 +1,6 @@
 // Numbers of rows that are drawn ahead: what refers to a new row needn't wait until the server has numbered it.
-import type { Connection } from './connection.ts';
-import { keyOf } from './schema.ts';
+import type { Connection } from '../connections/connection.ts';
+import { keyOf } from '../sql/schema.ts';
 
 /** What asks for them. */
 type Asker = Pick<Connection, 'ask'>;

@@ -1,6 +1,6 @@
 // The state of the database: what callers and readiness see of it, and what is reported to operators once.
-import { messageOf } from '../../../domain/errors.ts';
-import type { StoreAlarms } from '../database.ts';
+import { messageOf } from '../../../../domain/errors.ts';
+import type { StoreAlarms } from '../../database.ts';
 import { explainToOperator, faultKindOf, refusalOf } from './faults.ts';
 
 export interface Health {

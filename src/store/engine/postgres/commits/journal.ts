@@ -1,9 +1,9 @@
 // The journal on PostgreSQL: the events that a verb adds, numbered within their runs, in one insert.
-import type { EventType, JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import { lastOfRun } from '../journal/places.ts';
-import { type Emitted, READER, type Step, type Value } from '../statement.ts';
-import type { Answer } from './connection.ts';
-import { carryOut, type Pipeline, prepare } from './execute.ts';
+import type { EventType, JournalEvent } from '../../../../domain/sessions/journal-event.ts';
+import { lastOfRun } from '../../journal/places.ts';
+import { type Emitted, READER, type Step, type Value } from '../../statement.ts';
+import type { Answer } from '../connections/connection.ts';
+import { carryOut, type Pipeline, prepare } from '../statements/execute.ts';
 
 /** The number of the last event of each run that had one lately, so that the table needn't be asked for the next. */
 export interface StreamSeqs {

@@ -10,7 +10,7 @@ import {
   type PostgresAddress,
   readPostgresAddress,
   withoutPassword,
-} from '../../../../src/store/engine/postgres/address.ts';
+} from '../../../../../src/store/engine/postgres/connections/address.ts';
 
 function read(text: string): PostgresAddress {
   const result = readPostgresAddress(text);

@@ -1,5 +1,5 @@
 // A few connections that are shared: each is taken, used and given back.
-import type { PoolFigures } from '../database.ts';
+import type { PoolFigures } from '../../database.ts';
 import type { Connection } from './connection.ts';
 
 export interface Pool {

@@ -1,10 +1,10 @@
 // Carries a group of verbs out until it is committed, or undone for a reason that stays: never twice.
-import { type Clock, pause } from '../../../domain/clock.ts';
+import { type Clock, pause } from '../../../../domain/clock.ts';
 import { eventsOf } from './fate.ts';
-import { faultKindOf } from './faults.ts';
-import type { Health } from './health.ts';
+import { faultKindOf } from '../connections/faults.ts';
+import type { Health } from '../connections/health.ts';
 import { makeStreamSeqs } from './journal.ts';
-import { makeKeys } from './keys.ts';
+import { makeKeys } from '../statements/keys.ts';
 import { type Outcome, type ScopedVerb, transact } from './transact.ts';
 import type { Writer } from './writer.ts';
 

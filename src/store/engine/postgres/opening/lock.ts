@@ -1,7 +1,7 @@
 // The lock of a database: one daemon at a time, and the next one's error names the holder. The server releases it with the connection.
-import { type Clock, pause } from '../../../domain/clock.ts';
-import { ErrandError } from '../../../domain/errors.ts';
-import type { Connection } from './connection.ts';
+import { type Clock, pause } from '../../../../domain/clock.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import type { Connection } from '../connections/connection.ts';
 
 /** Any two numbers that nobody else takes in this database. */
 const [CLASS, OBJECT] = [1_701_999_201, 1];

@@ -1,6 +1,6 @@
 // Statements of verbs in the words of PostgreSQL.
 import { expect, test } from 'vitest';
-import { translate } from '../../../../src/store/engine/postgres/dialect.ts';
+import { translate } from '../../../../../src/store/engine/postgres/sql/dialect.ts';
 
 test.each([
   [

@@ -1,12 +1,12 @@
 // Group commit on PostgreSQL: the verbs that have gathered during a transaction share the next one.
-import type { Clock } from '../../../domain/clock.ts';
-import { ErrandError } from '../../../domain/errors.ts';
-import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import type { CommitWatch, Scope } from '../database.ts';
-import type { Step, Transaction } from '../statement.ts';
+import type { Clock } from '../../../../domain/clock.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
+import type { CommitWatch, Scope } from '../../database.ts';
+import type { Step, Transaction } from '../../statement.ts';
 import { makeAttempts } from './attempts.ts';
-import { faultKindOf, refusalOf } from './faults.ts';
-import type { Health } from './health.ts';
+import { faultKindOf, refusalOf } from '../connections/faults.ts';
+import type { Health } from '../connections/health.ts';
 import type { Outcome, ScopedVerb } from './transact.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,6 +1,6 @@
 // Why a PostgreSQL database can't be opened, in words for its administrator that say what to run.
-import { ErrandError } from '../../../domain/errors.ts';
-import { isSocket, nameOf, placeOf, type PostgresAddress } from './address.ts';
+import { ErrandError } from '../../../../domain/errors.ts';
+import { isSocket, nameOf, placeOf, type PostgresAddress } from '../connections/address.ts';
 
 /** What was thrown: an error of the server, of the network or of the client. */
 interface Thrown {

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../../../src/domain/clock.ts';
-import { translate } from '../../../../src/store/engine/postgres/dialect.ts';
-import { postgresDdl } from '../../../../src/store/engine/postgres/schema.ts';
-import type { Reader, Step, Transaction } from '../../../../src/store/engine/statement.ts';
-import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
-import { canRunPostgres } from '../../../support/postgres/programs.ts';
-import { openRows } from '../../../support/store/open-store.ts';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import { translate } from '../../../../../src/store/engine/postgres/sql/dialect.ts';
+import { postgresDdl } from '../../../../../src/store/engine/postgres/sql/schema.ts';
+import type { Reader, Step, Transaction } from '../../../../../src/store/engine/statement.ts';
+import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
+import { canRunPostgres } from '../../../../support/postgres/programs.ts';
+import { openRows } from '../../../../support/store/open-store.ts';
 
 test('the key of a table is of starts of its paths', () => {
   const table = `CREATE TABLE files (

@@ -1,7 +1,7 @@
 // Numbers that are drawn ahead are given in the order in which rows ask for them.
 import { expect, test } from 'vitest';
-import type { Answer, NamedText } from '../../../../src/store/engine/postgres/connection.ts';
-import { makeKeys } from '../../../../src/store/engine/postgres/keys.ts';
+import type { Answer, NamedText } from '../../../../../src/store/engine/postgres/connections/connection.ts';
+import { makeKeys } from '../../../../../src/store/engine/postgres/statements/keys.ts';
 
 /** A server that numbers from 1 on for everything. */
 function makeAsker() {

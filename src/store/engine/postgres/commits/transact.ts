@@ -1,13 +1,13 @@
 // One transaction on PostgreSQL: the verbs of a group, one after another, and the events that they add to the journal.
-import type { Clock } from '../../../domain/clock.ts';
-import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import type { Scope } from '../database.ts';
-import { type Step, StepTransaction, type Transaction } from '../statement.ts';
-import type { Connection } from './connection.ts';
-import { carryOut, makePipeline } from './execute.ts';
-import { faultKindOf } from './faults.ts';
+import type { Clock } from '../../../../domain/clock.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
+import type { Scope } from '../../database.ts';
+import { type Step, StepTransaction, type Transaction } from '../../statement.ts';
+import type { Connection } from '../connections/connection.ts';
+import { carryOut, makePipeline } from '../statements/execute.ts';
+import { faultKindOf } from '../connections/faults.ts';
 import { sendEvents, type StreamSeqs } from './journal.ts';
-import type { Keys } from './keys.ts';
+import type { Keys } from '../statements/keys.ts';
 
 /**
  * How it ended. `undone`: none of it was kept. `unknown`: the connection was lost after the commit was sent, so only the server knows,

@@ -5,16 +5,16 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ErrandError } from '../../../../src/domain/errors.ts';
-import { clientConfig, readPostgresAddress } from '../../../../src/store/engine/postgres/address.ts';
-import { explainOpening, mayPass } from '../../../../src/store/engine/postgres/opening-faults.ts';
-import { requireServer, SERVER_FACTS } from '../../../../src/store/engine/postgres/server.ts';
-import type { Value } from '../../../../src/store/engine/statement.ts';
-import { freePort } from '../../../support/http/free-port.ts';
-import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
-import { makeCertificate } from '../../../support/http/certificates.ts';
-import { type Cluster, startCluster } from '../../../support/postgres/cluster.ts';
-import { canRunPostgres } from '../../../support/postgres/programs.ts';
+import { ErrandError } from '../../../../../src/domain/errors.ts';
+import { clientConfig, readPostgresAddress } from '../../../../../src/store/engine/postgres/connections/address.ts';
+import { explainOpening, mayPass } from '../../../../../src/store/engine/postgres/opening/opening-faults.ts';
+import { requireServer, SERVER_FACTS } from '../../../../../src/store/engine/postgres/opening/server.ts';
+import type { Value } from '../../../../../src/store/engine/statement.ts';
+import { freePort } from '../../../../support/http/free-port.ts';
+import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
+import { makeCertificate } from '../../../../support/http/certificates.ts';
+import { type Cluster, startCluster } from '../../../../support/postgres/cluster.ts';
+import { canRunPostgres } from '../../../../support/postgres/programs.ts';
 
 const PASSWORD = 'open-sesame';
 

@@ -1,5 +1,5 @@
 // Classifies the errors of PostgreSQL and of the connections to it, and words them for callers and for operators.
-import { ErrandError, messageOf } from '../../../domain/errors.ts';
+import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 
 /**
  * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `refused`: it accepted

@@ -1,9 +1,9 @@
 // What became of a transaction whose connection was lost after its commit was sent: the server knows, by its number.
-import { type Clock, pause } from '../../../domain/clock.ts';
-import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import type { EventRow } from '../journal/rows.ts';
-import { makeRowMapper } from '../row.ts';
-import type { Connection } from './connection.ts';
+import { type Clock, pause } from '../../../../domain/clock.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
+import type { EventRow } from '../../journal/rows.ts';
+import { makeRowMapper } from '../../row.ts';
+import type { Connection } from '../connections/connection.ts';
 import type { Writer } from './writer.ts';
 
 /** How long a server may take to say it: its process may still work on it. */
