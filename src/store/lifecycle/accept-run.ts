@@ -3,27 +3,23 @@ import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
-import type { ApiKey, User } from '../../domain/people/user.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { findUsedUp } from '../budgets/budget-rows.ts';
 import type { BudgetKit } from '../budgets/reserve.ts';
 import { COMMITTED, type Database, type Scope } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from '../runs/insert-run.ts';
 import { estimatePrompt } from '../runs/prompt-size.ts';
-import { plain, rowKind } from '../engine/row.ts';
-import { RUN, RUN_COLUMNS, SESSION } from '../rows.ts';
 import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_AWAITED, IS_UNFINISHED } from '../runs/run-states.ts';
+import { findOpenSession, findReplayed, type OpenSession, type Replay, type Submission } from './submissions.ts';
 import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartInput } from './start-run.ts';
 
-export interface NewTurn {
-  readonly user: User;
-  readonly key: ApiKey;
+export interface NewTurn extends Submission {
   readonly protocol: Protocol;
   readonly requestedModel: string;
   readonly includeUsage: boolean;
@@ -36,7 +32,6 @@ export interface NewTurn {
   readonly title: string;
   /** The setup of a new session; ignored when the session exists. */
   readonly setup: SessionSetup;
-  readonly idempotencyKey: string | null;
   readonly content: readonly UserBlock[];
   readonly preview: string;
   readonly attachments: readonly NewAttachment[];
@@ -51,15 +46,10 @@ export interface NewTurn {
 /** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
 export type Acceptance =
   | { readonly kind: 'accepted'; readonly session: Session; readonly run: Run; readonly claim: Claim | null }
-  | { readonly kind: 'replayed'; readonly session: Session; readonly run: Run }
+  | Replay
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'over_quota'; readonly usedBytes: number }
   | { readonly kind: 'session_gone' | BackgroundRefusal };
-
-/** Identifies the run of a repeated request. */
-export type Submission = Pick<NewTurn, 'user' | 'key' | 'sessionId' | 'idempotencyKey' | 'background'>;
-
-const SELECT_RUN = `SELECT ${RUN_COLUMNS} FROM runs r JOIN sessions s ON s.seq = r.session_seq`;
 
 /**
  * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
@@ -76,15 +66,6 @@ export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTu
 
 /** A new session has nothing in common with others; but background runs are counted before they are admitted. */
 const scopeOf = ({ sessionId, background }: NewTurn): Scope => (sessionId === null && background === null ? [] : 'all');
-
-/** Makes the look-up of the run that an earlier request with the same idempotency key made; undefined when there is none. */
-export function makeFindSubmitted({ read }: Database) {
-  return read(function* (tx: Reader, submission: Submission): Step<Run | undefined> {
-    const session = submission.sessionId === null ? undefined : yield* findOpenSession(tx, submission);
-    const found = yield* findReplayed(tx, submission, session);
-    return found !== undefined && 'run' in found ? found.run : undefined;
-  });
-}
 
 /** `content`: the turn's content as stored. */
 function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {
@@ -177,82 +158,8 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
   return yield* findUsedUp(tx, { keySeq: key.seq, userSeq: user.seq, teamId }, tx.now, periodOf);
 }
 
-/** A session that a turn continues. */
-interface OpenSession {
-  readonly session: Session;
-  readonly target: string;
-  readonly leadModel: string | null;
-  readonly stopRequestedAt: number | null;
-  readonly stopConfirmedAt: number | null;
-}
-
-const OPEN_SESSION = rowKind<OpenSession>({
-  session: SESSION,
-  target: plain,
-  leadModel: plain,
-  stopRequestedAt: plain,
-  stopConfirmedAt: plain,
-});
-
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
-
-function* findOpenSession(tx: Reader, turn: Submission): Step<OpenSession | undefined> {
-  return yield* tx
-    .rows(OPEN_SESSION)
-    .get(
-      'SELECT * FROM sessions WHERE id = ? AND user_seq = ? AND key_seq = ? AND deleted_at IS NULL',
-      turn.sessionId,
-      turn.user.seq,
-      turn.key.seq,
-    );
-}
-
-function* getSession(tx: Reader, seq: number): Step<Session> {
-  return (yield* tx.rows(SESSION).get('SELECT * FROM sessions WHERE seq = ?', seq))!;
-}
-
-function* findReplayed(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Acceptance | undefined> {
-  if (turn.idempotencyKey === null) return undefined;
-  const row = yield* findByKey(tx, turn, open);
-  if (row === undefined) return undefined;
-  const replayed = yield* getSession(tx, row.sessionSeq);
-  if (replayed.deletedAt !== null) return { kind: 'session_gone' };
-  return { kind: 'replayed', session: replayed, run: row };
-}
-
-/**
- * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
- */
-function* findByKey(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Run | undefined> {
-  const { user, key, idempotencyKey } = turn;
-  if (turn.background !== null) {
-    return yield* tx
-      .rows(RUN)
-      .get(
-        `${SELECT_RUN} WHERE r.schedule_mode = 'background' AND r.key_seq = ? AND r.idempotency_key = ?`,
-        key.seq,
-        idempotencyKey,
-      );
-  }
-  if (open !== undefined) {
-    return yield* tx.rows(RUN).get(
-      `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 0 AND r.session_seq = ?
-         AND r.idempotency_key = ?`,
-      open.session.seq,
-      idempotencyKey,
-    );
-  }
-  if (turn.sessionId !== null) return undefined;
-  return yield* tx.rows(RUN).get(
-    `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
-       AND r.target = ? AND r.idempotency_key = ?`,
-    user.seq,
-    key.seq,
-    key.target,
-    idempotencyKey,
-  );
-}
 
 function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status'> {
   return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };

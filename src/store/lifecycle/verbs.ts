@@ -1,13 +1,14 @@
 // The verbs that change a run, from its acceptance to its end.
 import type { BudgetKit } from '../budgets/reserve.ts';
 import type { Database } from '../engine/database.ts';
-import { makeAcceptRun, makeFindSubmitted } from './accept-run.ts';
+import { makeAcceptRun } from './accept-run.ts';
 import { makeClaimRuns } from './claim-runs.ts';
 import { makeEndRun } from './end-run.ts';
 import { makeExpireQueued } from './expire-queued.ts';
 import { makeRecordProgress } from './record-progress.ts';
 import { makeRescueRuns } from './rescue-runs.ts';
 import { makeStopRuns } from './stop-runs.ts';
+import { makeFindSubmitted } from './submissions.ts';
 import { makeWaitForUser } from './wait-for-user.ts';
 
 export function makeLifecycleVerbs(database: Database, kit: BudgetKit) {
