@@ -1,6 +1,6 @@
 // Verbs whose calls share what they cost: those that come one after another are carried out as one.
-import type { Verb } from './database.ts';
-import type { Step, Transaction } from './statement.ts';
+import type { Verb } from '../../database.ts';
+import type { Step, Transaction } from '../../statement.ts';
 
 /** Characters that calls of one verb share: the loop turns between more of them. */
 const MOST_SHARED = 262_144;
