@@ -65,7 +65,11 @@ test('a server that is killed again and again loses no run, and no run is done t
   await waitFor(() => answersWell(daemon), { what: 'turns are answered again' });
   const database = `faults_${made}`;
   const unfinished = "SELECT id FROM runs WHERE status NOT IN ('completed', 'failed', 'canceled')";
-  await waitFor(async () => (await cluster.query(database, unfinished)).length === 0, { what: 'every run has ended' });
+  // Those whose worker could record nothing are taken up again when their lease has ended.
+  await waitFor(async () => (await cluster.query(database, unfinished)).length === 0, {
+    timeoutMs: 180_000,
+    what: 'every run has ended',
+  });
   const ends = await cluster.query<{ n: number }>(
     database,
     "SELECT count(*)::int AS n FROM events WHERE type IN ('run.done', 'run.failed', 'run.stopped') GROUP BY run_seq",
@@ -104,7 +108,8 @@ test('a table that an administrator locks delays turns or refuses them, and then
   const admin = await administrator(`faults_${made}`);
   await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
   const short = ask(daemon, 'Say it. [[text=Late.]]');
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass`;
+  await waitFor(async () => (await admin.query(waiting)).rows.length > 0, { what: 'the turn waits for the table' });
   await admin.query('COMMIT');
   expect(await short).toMatchObject({ status: 200, text: 'Late.' });
   await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
