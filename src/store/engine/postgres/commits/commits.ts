@@ -27,17 +27,19 @@ interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
+  /** Whether other processes write as well. */
+  readonly isShared: boolean;
   committed(events: readonly JournalEvent[]): void;
 }
 
 /** Verbs of one transaction: the first of them waits for all. */
 const MOST_VERBS = 64;
-export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
+export function makeCommits({ clock, writer, health, isShared, committed }: Parts): Commits {
   const watches: CommitWatch[] = [];
   const repeated = () => {
     for (const watch of watches) watch.repeated();
   };
-  const attempts = makeAttempts({ clock, writer, health, repeated });
+  const attempts = makeAttempts({ clock, writer, health, isShared, repeated });
   let pending: PendingVerb[] = [];
   let working: Promise<void> | undefined;
   let ended = false;

@@ -6,7 +6,7 @@ import { type Step, StepTransaction, type Transaction } from '../../statement.ts
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
 import { faultKindOf } from '../connections/faults.ts';
-import { sendEvents, type StreamSeqs } from './journal.ts';
+import { type Adding, sendEvents } from './journal.ts';
 import type { Keys } from '../statements/keys.ts';
 
 /**
@@ -25,9 +25,8 @@ export type Outcome =
       readonly emits: boolean;
     };
 
-interface Parts {
+interface Parts extends Adding {
   readonly clock: Clock;
-  readonly streamSeqs: StreamSeqs;
   readonly keys: Keys;
 }
 
@@ -56,7 +55,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {
     const tx = new StepTransaction(parts.clock.now());
     const result = await carryOut(pipeline, verb(tx));
-    return { result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts.streamSeqs, tx) };
+    return { result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts, tx) };
   });
   const number = await begun.catch(() => null);
   const failed = all.find((one) => one.status === 'rejected');
