@@ -8,7 +8,7 @@ import { clientConfig, nameOf, type PostgresAddress } from './connections/addres
 import { type Commits, makeCommits } from './commits/commits.ts';
 import { connect } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
-import { explainOpening } from './opening/opening-faults.ts';
+import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
@@ -45,15 +45,23 @@ export function openPostgres(
   const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
   const config = () => ({ ...clientConfig(address), application_name: ownName });
   const open = () => connect(config(), () => undefined);
+  const openPlain = () =>
+    connect(
+      config(),
+      () => undefined,
+      async () => undefined,
+    );
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const writer = makeWriter({
     config,
     clock,
     health,
-    isLocked,
-    reachedFirst: (connection) => requireOwnSession(connection, open, address),
+    lockedName: isLocked ? titleOf(address) : null,
+    reachedFirst: (connection) => requireOwnSession(connection, openPlain, address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
+    replaced: ({ message }) =>
+      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
   });
   const commits = makeCommits({
     clock,
