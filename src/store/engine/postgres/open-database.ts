@@ -8,7 +8,7 @@ import { clientConfig, nameOf, type PostgresAddress } from './connections/addres
 import { type Commits, makeCommits } from './commits/commits.ts';
 import { connect } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
-import { explainOpening } from './opening/opening-faults.ts';
+import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { makeListening } from './listening/listening.ts';
 import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
@@ -46,9 +46,7 @@ export function openPostgres(
   clock: Clock,
   { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, isShared = false }: PostgresOptions = {},
 ): Database {
-  const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
-  const config = () => ({ ...clientConfig(address), application_name: ownName });
-  const open = () => connect(config(), () => undefined);
+  const { config, open, openPlain } = makeOpener(address);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const publish = (events: readonly JournalEvent[]) => listeners.forEach((listener) => listener(events));
@@ -56,9 +54,11 @@ export function openPostgres(
     config,
     clock,
     health,
-    isLocked: isLocked && !isShared,
-    reachedFirst: (connection) => requireOwnSession(connection, open, address),
+    lockedName: isLocked && !isShared ? titleOf(address) : null,
+    reachedFirst: (connection) => requireOwnSession(connection, openPlain, address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
+    replaced: ({ message }) =>
+      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
   });
   const commits = makeCommits({
     clock,
@@ -70,12 +70,10 @@ export function openPostgres(
       (listening?.committed ?? publish)(events);
     },
   });
-  const pool = makePool(connections - 1, open);
+  const pool = makePool(connections - (isShared ? 2 : 1), open);
   const whenOpened = makeWhenOpened(writer, address, () => listening?.begin(writer.lastId()));
   const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
-  const listening = isShared
-    ? makeListening({ open: (lost) => connect(config(), lost), clock, read: verbs.read(eventsAfter), publish })
-    : undefined;
+  const listening = isShared ? makeListening({ open, clock, read: verbs.read(eventsAfter), publish }) : undefined;
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -101,6 +99,18 @@ export function openPostgres(
     onCommitted: (listener) => void listeners.push(listener),
     watchCommits: commits.watch,
     close: () => (closed ??= close()),
+  };
+}
+
+/** Opens connections that the server knows by this process; `openPlain` as the server has set them. */
+function makeOpener(address: PostgresAddress) {
+  const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
+  const config = () => ({ ...clientConfig(address), application_name: ownName });
+  const ignore = () => undefined;
+  return {
+    config,
+    open: (lost: () => void = ignore) => connect(config(), lost),
+    openPlain: () => connect(config(), ignore, async () => undefined),
   };
 }
 

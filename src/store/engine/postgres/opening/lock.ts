@@ -17,12 +17,14 @@ const RETRY_MS = 50;
 
 interface Options {
   readonly clock: Clock;
+  /** Of the database, where a sentence begins. */
+  readonly name: string;
   /** The process of the server that had the lock for this daemon before. */
   readonly lastPid: number | null;
 }
 
 /** Takes it. Throws `conflict` when another daemon has it. */
-export async function takeLock(connection: Connection, { clock, lastPid }: Options): Promise<void> {
+export async function takeLock(connection: Connection, { clock, name, lastPid }: Options): Promise<void> {
   const until = clock.monotonic() + WAIT_MS;
   for (;;) {
     const { rows } = await connection.say(TAKE);
@@ -32,7 +34,7 @@ export async function takeLock(connection: Connection, { clock, lastPid }: Optio
     if (holder !== undefined && holder[0] === lastPid) await connection.say(`SELECT pg_terminate_backend(${lastPid})`);
     else if (clock.monotonic() >= until) {
       const who = holder === undefined ? '' : ` (${String(holder[1])}, from ${String(holder[2])})`;
-      throw new ErrandError('conflict', `The database is in use by another Errand${who}.`);
+      throw new ErrandError('conflict', `${name} is in use by another Errand${who}.`);
     }
     await pause(clock, RETRY_MS);
   }
