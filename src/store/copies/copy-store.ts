@@ -7,7 +7,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { clientConfig, type PostgresAddress } from '../engine/postgres/connections/address.ts';
 import { connect } from '../engine/postgres/connections/connection.ts';
 import { takeLock } from '../engine/postgres/opening/lock.ts';
-import { explainOpening } from '../engine/postgres/opening/opening-faults.ts';
+import { explainOpening, titleOf } from '../engine/postgres/opening/opening-faults.ts';
 import { requireServer, SERVER_FACTS } from '../engine/postgres/opening/server.ts';
 import { LOCK_FILE, lockDataDirectory } from '../engine/sqlite/file/lock.ts';
 import { explainToOperator } from '../engine/sqlite/storage-fault.ts';
@@ -74,7 +74,7 @@ function makeHeld() {
     const connection = await connect(clientConfig(address), (error) => loss.abort(explainOpening(error, address)));
     keep(connection.close);
     requireServer((await connection.say(SERVER_FACTS)).rows[0]!, address);
-    await takeLock(connection, { clock: systemClock, lastPid: null });
+    await takeLock(connection, { clock: systemClock, name: titleOf(address), lastPid: null });
   }
 
   return {

@@ -1,6 +1,7 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { LONG_TEXT, ownTurn } from '../../domain/own-turn.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
@@ -29,6 +30,8 @@ export interface NewTurn extends Submission {
   readonly resultInContent: boolean;
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
+  /** The number of that session; null where it wasn't looked up. */
+  readonly sessionSeq: number | null;
   readonly title: string;
   /** The setup of a new session; ignored when the session exists. */
   readonly setup: SessionSetup;
@@ -61,11 +64,24 @@ export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTu
     scope: scopeOf,
   });
   // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
-  return async (turn) => accept(turn, JSON.stringify(turn.content));
+  return async (turn) => {
+    if (charactersOf(turn.content) > LONG_TEXT) await ownTurn();
+    return accept(turn, JSON.stringify(turn.content));
+  };
 }
 
-/** A new session has nothing in common with others; but background runs are counted before they are admitted. */
-const scopeOf = ({ sessionId, background }: NewTurn): Scope => (sessionId === null && background === null ? [] : 'all');
+const charactersOf = (content: readonly UserBlock[]): number =>
+  content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
+
+/**
+ * A turn rests on its session, and a new one has nothing in common with others; but background runs are counted before they are admitted. What
+ * else it reads, other turns only add to: space, budgets, and whether a run waits. Of turns that are accepted at once, either may be the first.
+ */
+function scopeOf({ sessionId, sessionSeq, background }: NewTurn): Scope {
+  if (background !== null) return 'all';
+  if (sessionId === null) return [];
+  return sessionSeq === null ? 'all' : [sessionSeq];
+}
 
 /** `content`: the turn's content as stored. */
 function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {

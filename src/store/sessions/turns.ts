@@ -1,7 +1,7 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
+import { LONG_TEXT, ownTurn } from '../../domain/own-turn.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
@@ -33,9 +33,10 @@ export function makeTurns({ read }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
+      await ownTurn();
       const head = await readHead(runSeq);
       if (attempt <= 1) return parsedInTurns(head);
-      await nextTurn();
+      await ownTurn();
       return parsedInTurns({ ...head, ...(await readSteps(runSeq)) });
     },
 
@@ -93,13 +94,10 @@ interface TurnRows {
   readonly calls: readonly ToolCallRow[];
 }
 
-/** So many characters are parsed in another turn of the loop than they are read in: either takes time. */
-const LARGE = 262_144;
-
 async function parsedInTurns({ runSeq, content, attachments, steps, calls }: TurnRows): Promise<StoredTurn> {
-  if (content.length > LARGE) await nextTurn();
+  if (content.length > LONG_TEXT) await ownTurn();
   const user = JSON.parse(content) as UserBlock[];
-  if (charactersOf(steps, calls) > LARGE) await nextTurn();
+  if (charactersOf(steps, calls) > LONG_TEXT) await ownTurn();
   return { runSeq, user, attachments, steps: toSteps(steps, calls) };
 }
 

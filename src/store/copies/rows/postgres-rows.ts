@@ -2,6 +2,7 @@
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { clientConfig, nameOf, type PostgresAddress } from '../../engine/postgres/connections/address.ts';
+import { SETTINGS_OF_COPIES } from '../../engine/postgres/connections/settings.ts';
 import { titleOf } from '../../engine/postgres/opening/opening-faults.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { Key, RowsPlace } from './place.ts';
@@ -10,15 +11,6 @@ import { batchesIn } from './postgres-stream.ts';
 import { requireSchema } from './require-schema.ts';
 import type { StoredTable } from './tables.ts';
 
-/** Long work: it may take as long as it takes, whatever limits the server has for others. */
-const SETTINGS = [
-  "client_encoding = 'UTF8'",
-  'statement_timeout = 0',
-  'lock_timeout = 0',
-  'idle_in_transaction_session_timeout = 0',
-  // Rows come by their key as they are stored, rather than after all of them were sorted.
-  'enable_sort = off',
-];
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const ABOUT = `SELECT coalesce(sum(greatest(reltuples, 0)), 0)::float8 FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
@@ -28,7 +20,7 @@ export async function openClient(address: PostgresAddress): Promise<Client> {
   // A lost connection rejects what is waited for.
   client.on('error', () => undefined);
   await client.connect();
-  await client.query(SETTINGS.map((setting) => `SET ${setting}`).join('; '));
+  await client.query(SETTINGS_OF_COPIES);
   return client;
 }
 

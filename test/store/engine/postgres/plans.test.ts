@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
 import { clientConfig } from '../../../../src/store/engine/postgres/connections/address.ts';
-import { PLANNER } from '../../../../src/store/engine/postgres/connections/connection.ts';
+import { SETTINGS } from '../../../../src/store/engine/postgres/connections/settings.ts';
 import { callEveryVerb } from '../../../support/store/every-verb.ts';
 import { storeFixture } from '../../../support/store/store-fixture.ts';
 import { addressOf } from '../../../support/postgres/address-of.ts';
@@ -48,7 +48,7 @@ test.skipIf(!isPostgres)('no statement of any verb reads a growing table whole',
   expect(statements.size).toBeGreaterThan(500);
   const client = new Client(clientConfig(addressOf(databaseFor(fixture.file))));
   await client.connect();
-  await client.query(PLANNER);
+  await client.query(SETTINGS);
   const scans: string[] = [];
   for (const [number, text] of [...statements].entries()) {
     await client.query(`PREPARE p${number} AS ${text}`).catch((cause: unknown) => {

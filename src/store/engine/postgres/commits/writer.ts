@@ -2,7 +2,7 @@
 import type { ClientConfig } from 'pg';
 import { type Clock, pause } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
-import { connect, type Connection } from '../connections/connection.ts';
+import { connect, type Connection, settle } from '../connections/connection.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
 import { takeLock } from '../opening/lock.ts';
@@ -21,57 +21,63 @@ interface Parts {
   config(): ClientConfig;
   readonly clock: Clock;
   readonly health: Health;
-  readonly isLocked: boolean;
-  /** Examines a server that was reached for the first time, before the lock is taken. */
+  /** Of the database, for whoever is refused its lock; null when it isn't locked. */
+  readonly lockedName: string | null;
+  /** Examines a server that was reached for the first time, before anything is set or taken there. */
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
   opened(connection: Connection): Promise<void>;
+  /** A connection was lost for a reason, and there is a new one. */
+  replaced(reason: Error): void;
 }
 
 /** How long a database may be away before verbs are refused; those that come after are refused at once, until it is back. */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
-export function makeWriter({ config, clock, health, isLocked, reachedFirst, opened }: Parts): Writer {
-  let current: Promise<Connection> | undefined;
+
+export function makeWriter({ config, clock, health, lockedName, reachedFirst, opened, replaced }: Parts): Writer {
+  let current: Connection | undefined;
+  let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
   /** Of the last event that is known to be kept; null before any connection. */
   let lastId: number | null = null;
+  let isClosed = false;
 
-  async function open(): Promise<Connection> {
-    const connection = await connect(config(), health.failed);
-    try {
-      if (lastId === null) await reachedFirst(connection);
-      if (isLocked) await takeLock(connection, { clock, lastPid });
-      lastPid = connection.serverPid;
-      if (lastId === null) {
-        await opened(connection);
-        lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;
-      }
-      return connection;
-    } catch (error) {
-      await connection.close().catch(() => undefined);
-      throw error;
-    }
+  async function prepare(connection: Connection): Promise<void> {
+    if (lastId === null) await reachedFirst(connection);
+    await settle(connection);
+    if (lockedName !== null) await takeLock(connection, { clock, name: lockedName, lastPid });
+    lastPid = connection.serverPid;
+    if (lastId !== null) return;
+    await opened(connection);
+    lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;
+  }
+
+  /** Without the connection there is no lock: a new one is made at once, and only what keeps it from that is a fault. */
+  function replace(reason: Error): void {
+    if (!isClosed) connection().then(() => replaced(reason), health.failed);
   }
 
   async function openPatiently(): Promise<Connection> {
     const until = clock.monotonic() + (health.fault() === null && lastId !== null ? PATIENCE_MS : 0);
     for (;;) {
       try {
-        return await open();
+        return await connect(config(), replace, prepare);
       } catch (error) {
         if (error instanceof ErrandError && lastId !== null) health.lose(error);
-        if (faultKindOf(error) !== 'away' || clock.monotonic() >= until) throw error;
+        if (isClosed || faultKindOf(error) !== 'away' || clock.monotonic() >= until) throw error;
       }
       await pause(clock, RETRY_MS);
     }
   }
 
   async function connection(): Promise<Connection> {
-    const found = await current?.catch(() => undefined);
-    if (found !== undefined && !found.isLost()) return found;
-    current = openPatiently();
+    if (current !== undefined && !current.isLost()) return current;
+    opening ??= openPatiently().finally(() => {
+      opening = undefined;
+    });
+    current = await opening;
     return current;
   }
 
@@ -82,8 +88,9 @@ export function makeWriter({ config, clock, health, isLocked, reachedFirst, open
       lastId = id;
     },
     close: async () => {
-      const found = await current?.catch(() => undefined);
-      await found?.close();
+      isClosed = true;
+      await opening?.catch(() => undefined);
+      await current?.close();
     },
   };
 }

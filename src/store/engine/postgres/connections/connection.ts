@@ -1,8 +1,9 @@
 // A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
 import type { Duplex } from 'node:stream';
-import type { ClientConfig, CustomTypesConfig } from 'pg';
+import type { Client, ClientConfig, CustomTypesConfig } from 'pg';
 import type { Value } from '../../statement.ts';
 import { fromPostgres, toPostgres } from '../sql/text.ts';
+import { SETTINGS } from './settings.ts';
 
 /** What a statement answers. */
 export interface Answer {
@@ -27,21 +28,13 @@ export interface Connection {
   ask(statement: NamedText, values: readonly Value[]): Promise<Answer>;
   /** Sends statements without values that are prepared by none; the answer is that of the last one. */
   say(text: string): Promise<Answer>;
+  /** Calls the listener at each notification that another process of the server has sent. */
+  onNotification(listener: () => void): void;
   /** Whether it has ended: then no answer comes any more. */
   isLost(): boolean;
   /** Ends it, after the answers of what was sent. */
   close(): Promise<void>;
 }
-
-/** Limits of time, in milliseconds. */
-const LIMITS =
-  'SET statement_timeout = 60000; SET lock_timeout = 5000; SET idle_in_transaction_session_timeout = 60000';
-
-/**
- * Plans that don't change with what tables happen to have: a list has an index that a statement was written for. Compiling a plan pays
- * for reports, which there are none of.
- */
-export const PLANNER = 'SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off';
 
 type Parse = (text: string) => Value;
 
@@ -57,28 +50,46 @@ const PARSERS: ReadonlyMap<number, Parse> = new Map([
 // The types of `pg` say that parsers depend on the format; all values come as text.
 const types: CustomTypesConfig = { getTypeParser: (type: number) => PARSERS.get(type) ?? text };
 
-/** Opens a connection. Rejects with what the server or the network says. `lost` is called once, when it ends by itself. */
-export async function connect(config: ClientConfig, lost: (error: Error) => void): Promise<Connection> {
+/** Proxies refuse settings as parameters of the connection. */
+export const settle = (connection: Pick<Connection, 'say'>): Promise<unknown> => connection.say(SETTINGS);
+
+/**
+ * Opens a connection, and prepares it. Rejects with what the server or the network says. `lost` is called once, when it ends by itself
+ * later.
+ */
+export async function connect(
+  config: ClientConfig,
+  lost: (error: Error) => void,
+  prepare: (connection: Connection) => Promise<unknown> = settle,
+): Promise<Connection> {
   // Who keeps rows in a file doesn't load it.
   const { Client } = await import('pg');
   const client = new Client({ ...config, types, pipeline: true, keepAlive: true });
-  let [isLost, isClosing] = [false, false];
+  let [isLost, isSilent] = [false, true];
   const end = (error: Error) => {
     if (isLost) return;
     isLost = true;
-    if (!isClosing) lost(error);
+    if (!isSilent) lost(error);
   };
   client.on('error', end);
   client.on('end', () => end(new Error('Connection terminated')));
   try {
     await client.connect();
-    // Proxies refuse them as parameters of the connection.
-    await client.query(`${LIMITS}; ${PLANNER}`);
+    const connection = connectionOf(client, () => isLost);
+    await prepare(connection);
+    isSilent = false;
+    const close = async () => {
+      isSilent = true;
+      await connection.close();
+    };
+    return { ...connection, close };
   } catch (error) {
-    isClosing = true;
     client.end().catch(() => undefined);
     throw error;
   }
+}
+
+function connectionOf(client: Client, isLost: () => boolean): Connection {
   const { connection, processID: serverPid } = client as unknown as Internals;
   const gather = makeGather(connection.stream);
   return {
@@ -99,11 +110,12 @@ export async function connect(config: ClientConfig, lost: (error: Error) => void
           else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
         });
       }),
-    isLost: () => isLost,
-    close: async () => {
-      isClosing = true;
-      await client.end();
-    },
+    onNotification: (listener) =>
+      void client.on('notification', ({ processId }) => {
+        if (processId !== serverPid) listener();
+      }),
+    isLost,
+    close: () => client.end(),
   };
 }
 

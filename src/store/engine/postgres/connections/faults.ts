@@ -1,11 +1,14 @@
 // Classifies the errors of PostgreSQL and of the connections to it, and words them for callers and for operators.
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
+import { StorageRefusal } from '../../storage-refusal.ts';
 
 /**
- * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `refused`: it accepted
- * nothing; it may later. `damaged`: rows can't be read.
+ * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `locked`: others
+ * hold it. `refused`: it accepted nothing; it may later. `damaged`: rows can't be read.
  */
-export type FaultKind = 'away' | 'again' | 'refused' | 'damaged';
+export type FaultKind = 'away' | 'again' | 'locked' | 'refused' | 'damaged';
+
+const PASSING: ReadonlySet<FaultKind> = new Set(['away', 'again', 'locked'] as const);
 
 interface Fault {
   /** SQLSTATE, or the code of Node.js. */
@@ -46,7 +49,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     codes: /^(55P03|57014)$/,
-    kind: 'refused',
+    kind: 'locked',
     words: 'is locked by another client, or too slow',
     advice: 'See pg_stat_activity and pg_locks for what holds it.',
   },
@@ -78,7 +81,7 @@ export const faultKindOf = (error: unknown): FaultKind | undefined => faultOf(er
 export function refusalOf(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || error instanceof ErrandError) return error;
-  return new ErrandError('unavailable', `The daemon's database ${fault.words}.`, { cause: error });
+  return new StorageRefusal(`The daemon's database ${fault.words}.`, { passes: PASSING.has(fault.kind), cause: error });
 }
 
 /** The same for the operator: which database it is, and what to do. Any other error unchanged. `name`: without a password. */

@@ -3,12 +3,12 @@ import { type Clock, pause } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 
-/** Any two numbers that nobody else takes in this database. */
-const [CLASS, OBJECT] = [1_701_999_201, 1];
-const TAKE = `SELECT pg_try_advisory_lock(${CLASS}, ${OBJECT})`;
+/** The locks of Errand: a number that nobody else takes in this database, and one for each. */
+export const LOCKS = { class: 1_701_999_201, daemon: 1, journal: 2 } as const;
+const TAKE = `SELECT pg_try_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`;
 const HOLDER = `SELECT pid, application_name, coalesce(host(client_addr), 'this machine')
   FROM pg_stat_activity JOIN pg_locks USING (pid)
-  WHERE locktype = 'advisory' AND classid = ${CLASS} AND objid = ${OBJECT} AND granted
+  WHERE locktype = 'advisory' AND classid = ${LOCKS.class} AND objid = ${LOCKS.daemon} AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** A process of the server may need so long to notice that its client is gone. */
@@ -17,12 +17,14 @@ const RETRY_MS = 50;
 
 interface Options {
   readonly clock: Clock;
+  /** Of the database, where a sentence begins. */
+  readonly name: string;
   /** The process of the server that had the lock for this daemon before. */
   readonly lastPid: number | null;
 }
 
 /** Takes it. Throws `conflict` when another daemon has it. */
-export async function takeLock(connection: Connection, { clock, lastPid }: Options): Promise<void> {
+export async function takeLock(connection: Connection, { clock, name, lastPid }: Options): Promise<void> {
   const until = clock.monotonic() + WAIT_MS;
   for (;;) {
     const { rows } = await connection.say(TAKE);
@@ -32,7 +34,7 @@ export async function takeLock(connection: Connection, { clock, lastPid }: Optio
     if (holder !== undefined && holder[0] === lastPid) await connection.say(`SELECT pg_terminate_backend(${lastPid})`);
     else if (clock.monotonic() >= until) {
       const who = holder === undefined ? '' : ` (${String(holder[1])}, from ${String(holder[2])})`;
-      throw new ErrandError('conflict', `The database is in use by another Errand${who}.`);
+      throw new ErrandError('conflict', `${name} is in use by another Errand${who}.`);
     }
     await pause(clock, RETRY_MS);
   }

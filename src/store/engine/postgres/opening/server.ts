@@ -17,7 +17,8 @@ const PROCESS = 'SELECT pg_backend_pid()';
 
 /**
  * Throws `conflict` for a proxy that gives each transaction another session of the server: locks, notifications and prepared statements
- * would be lost on the way. With one, a second connection gets the session that the first one has just used.
+ * would be lost on the way. With one, a second connection gets the session that the first one has just used. Neither may have settings:
+ * others would get them.
  */
 export async function requireOwnSession(
   first: Connection,
