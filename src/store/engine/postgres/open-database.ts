@@ -45,12 +45,6 @@ export function openPostgres(
   const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
   const config = () => ({ ...clientConfig(address), application_name: ownName });
   const open = () => connect(config(), () => undefined);
-  const openPlain = () =>
-    connect(
-      config(),
-      () => undefined,
-      async () => undefined,
-    );
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const writer = makeWriter({
@@ -58,7 +52,7 @@ export function openPostgres(
     clock,
     health,
     lockedName: isLocked ? titleOf(address) : null,
-    reachedFirst: (connection) => requireOwnSession(connection, openPlain, address),
+    reachedFirst: (connection) => requireOwnSession(connection, config(), address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
     replaced: ({ message }) =>
       alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
