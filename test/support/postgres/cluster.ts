@@ -127,7 +127,8 @@ function writeCertificate(directory: string): Readonly<Record<string, string>> {
   return { ssl: 'on', ssl_cert_file: `'${directory}/tls.crt'`, ssl_key_file: `'${directory}/tls.key'` };
 }
 
-function writeSettings(data: string, settings: Readonly<Record<string, string | number>>): void {
+/** Adds settings, of which the last one of a name counts. */
+export function writeSettings(data: string, settings: Readonly<Record<string, string | number>>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   appendFileSync(join(data, 'postgresql.conf'), lines.join(''));
 }

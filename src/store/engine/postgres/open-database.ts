@@ -51,7 +51,8 @@ export function openPostgres(
     config,
     clock,
     health,
-    lockedName: isLocked ? titleOf(address) : null,
+    name: titleOf(address),
+    isLocked,
     reachedFirst: (connection) => requireOwnSession(connection, config(), address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
     replaced: ({ message }) =>

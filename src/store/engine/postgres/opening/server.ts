@@ -47,6 +47,20 @@ export async function requireOwnSession(
   throw new ErrandError('conflict', `${titleOf(address)} ${words}`);
 }
 
+const HISTORY = `SELECT pg_is_in_recovery(),
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END`;
+
+/**
+ * The history that the rows of a server belong to, another one once a standby took over or a backup was restored; empty where the server
+ * doesn't tell. Rejects on a standby as a statement that writes would.
+ */
+export async function historyOf(connection: Connection): Promise<string> {
+  const told = await connection.say(HISTORY).catch(() => null);
+  const [isStandby = 0, history = ''] = told?.rows[0] ?? [];
+  if (isStandby === 1) throw Object.assign(new Error('it is a standby'), { code: '25006' });
+  return String(history);
+}
+
 /** Throws `conflict` for a server that Errand can't use, with what to run. */
 export function requireServer(facts: readonly Value[], address: PostgresAddress): void {
   const [version, shown, encoding, isStandby, schema, mayCreate] = facts.map(String);
