@@ -53,9 +53,11 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
     working = undefined;
   }
 
-  async function carryOutGroup(group: readonly PendingVerb[]): Promise<void> {
+  async function carryOutGroup(group: readonly PendingVerb[], hasWaited = false): Promise<void> {
     const startedAt = clock.monotonic();
-    const outcome = await attempts.commit(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
+    const outcome = await attempts
+      .commit(group, hasWaited)
+      .catch((error: unknown): Outcome => ({ kind: 'undone', error }));
     if (outcome.kind === 'committed') {
       for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
       health.well();
@@ -65,7 +67,8 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
     }
     const { error } = outcome;
     // A verb that refuses, or a statement that fails, undoes no other verb.
-    if (group.length > 1 && faultKindOf(error) !== 'away') for (const one of group) await carryOutGroup([one]);
+    const kind = faultKindOf(error);
+    if (group.length > 1 && kind !== 'away') for (const one of group) await carryOutGroup([one], kind === 'locked');
     else refuse(group, error);
   }
 

@@ -29,6 +29,7 @@ interface Parts {
   readonly clock: Clock;
   readonly streamSeqs: StreamSeqs;
   readonly keys: Keys;
+  readonly hasWaited: boolean;
 }
 
 /** A call of a verb. */
@@ -46,12 +47,14 @@ interface Done {
 
 /** Begins it, and asks for its number, by which its fate can be asked for. */
 const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
+/** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
+const BEGIN_AGAIN = 'BEGIN; SET LOCAL lock_timeout = 100; SELECT pg_current_xact_id()';
 
 /** Carries out verbs in one transaction. BEGIN rides with the first statement, and COMMIT with the last ones. */
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
   const pipeline = makePipeline(connection, parts.keys);
   parts.keys.refill(connection);
-  const begun = pipeline.say(BEGIN);
+  const begun = pipeline.say(parts.hasWaited ? BEGIN_AGAIN : BEGIN);
   begun.catch(() => undefined);
   const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {
     const tx = new StepTransaction(parts.clock.now());

@@ -2,10 +2,10 @@
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
 
 /**
- * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `refused`: it accepted
- * nothing; it may later. `damaged`: rows can't be read.
+ * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `locked`: another client
+ * has a lock, which was waited for. `refused`: it accepted nothing; it may later. `damaged`: rows can't be read.
  */
-export type FaultKind = 'away' | 'again' | 'refused' | 'damaged';
+export type FaultKind = 'away' | 'again' | 'locked' | 'refused' | 'damaged';
 
 interface Fault {
   /** SQLSTATE, or the code of Node.js. */
@@ -18,6 +18,7 @@ interface Fault {
 }
 
 const AWAY = 'is not reachable';
+const SEE_LOCKS = 'See pg_stat_activity and pg_locks for what holds it.';
 const CHECK_SERVER = 'See whether the server runs, and its log.';
 
 // In this order: the first match applies. Codes: https://www.postgresql.org/docs/15/errcodes-appendix.html
@@ -44,12 +45,8 @@ const FAULTS: readonly Fault[] = [
     words: 'refuses to write: it is read-only',
     advice: 'Name the primary server: this is a standby, or default_transaction_read_only is set.',
   },
-  {
-    codes: /^(55P03|57014)$/,
-    kind: 'refused',
-    words: 'is locked by another client, or too slow',
-    advice: 'See pg_stat_activity and pg_locks for what holds it.',
-  },
+  { codes: /^55P03$/, kind: 'locked', words: 'is locked by another client', advice: SEE_LOCKS },
+  { codes: /^57014$/, kind: 'refused', words: 'is too slow, or a statement was ended', advice: SEE_LOCKS },
   {
     codes: /^(42501|28)/,
     kind: 'refused',
