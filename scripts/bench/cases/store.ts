@@ -175,6 +175,7 @@ async function accept({ store, user, key }: Fixture, over: Partial<NewTurn> = {}
     outputSchema: null,
     resultInContent: false,
     sessionId: null,
+    sessionSeq: null,
     title: text,
     setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },
     idempotencyKey: null,

@@ -9,7 +9,7 @@ import type { Claim } from '../../store/lifecycle/start-run.ts';
 import type { Ending, WorkspaceUse } from '../../store/lifecycle/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/fence.ts';
 import type { Interruption } from '../../store/lifecycle/rescue-runs.ts';
-import { faultKindOf, isLocked } from '../../store/engine/sqlite/storage-fault.ts';
+import { StorageRefusal } from '../../store/engine/storage-refusal.ts';
 import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {
@@ -87,7 +87,7 @@ async function execute(state: RunState): Promise<void> {
     workerEnd = await carryOut(state, resolved);
   } catch (error) {
     parts.log.error({ run_id: claim.run.id, err: error }, 'the run could not be started');
-    noteLock(state, error);
+    noteUnavailable(state, error);
     workerEnd = { kind: 'lost', why: messageOf(error), isCharged: true };
   } finally {
     state.stopwatch.stop();
@@ -158,7 +158,7 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
       return;
     } catch (error) {
       parts.log.error(logFacts(state, { err: error }), 'the end of the run could not be recorded; it is interrupted');
-      noteLock(state, error);
+      noteUnavailable(state, error);
     }
   }
   const isLost = workerEnd.kind === 'lost';
@@ -211,21 +211,21 @@ async function waitForUser(state: RunState, { id, name, input }: ToolCall): Prom
   }
 }
 
-/** A run that was interrupted only because the database was locked does not count as crashed. */
-function noteLock(state: RunState, error: unknown): void {
-  if (isLocked(error)) state.abortedFor ??= 'locked';
+/** A run that was interrupted only because the storage was locked or away does not count as crashed. */
+function noteUnavailable(state: RunState, error: unknown): void {
+  if (error instanceof StorageRefusal && error.passes) state.abortedFor ??= 'unavailable';
 }
 
-const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', locked: 'blameless' };
+const UNCOUNTED: Readonly<Partial<Record<AbortReason, Interruption>>> = { drain: 'drain', unavailable: 'blameless' };
 
-/** Returns the run to the queue. After a disk error or a lock, retries each second; the run stays held meanwhile. */
+/** Returns the run to the queue. While the storage refuses, retries each second; the run stays held meanwhile. */
 async function interrupt(state: RunState, interruption: Interruption): Promise<void> {
   const { parts, abortedFor } = state;
   await retryEachSecond(
     parts.clock,
     () => parts.store.runs.interrupt(progressOf(state), interruption),
     (error) => {
-      if (abortedFor === 'drain' || faultKindOf(error) === undefined) throw error;
+      if (abortedFor === 'drain' || !(error instanceof StorageRefusal)) throw error;
     },
   );
 }

@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/lifecycle/start-run.ts';
 import type { Fence, Progress } from '../../store/runs/fence.ts';
-import { isLocked } from '../../store/engine/sqlite/storage-fault.ts';
+import { StorageRefusal } from '../../store/engine/storage-refusal.ts';
 import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
@@ -42,10 +42,10 @@ export interface ExecutorParts {
 
 /**
  * `drain`: the run returns to the queue and resumes after the next start. `stop`: it was canceled, and its end is committed.
- * `fenced`: another move of the run came first. `journal`: its progress could not be recorded; `locked`: because another
- * process locked the database.
+ * `fenced`: another move of the run came first. `journal`: its progress could not be recorded; `unavailable`: because the storage
+ * was locked or away.
  */
-export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'locked';
+export type AbortReason = 'drain' | 'stop' | 'fenced' | 'journal' | 'unavailable';
 
 export interface RunState {
   readonly parts: ExecutorParts;
@@ -85,11 +85,11 @@ export function abort(state: RunState, why: AbortReason): void {
 /** Aborts a run of which something could not be written. */
 export function callOffUnkept(state: RunState, error: unknown): void {
   state.parts.log.error(logFacts(state, { err: error }), 'the journal could not be written; the run is interrupted');
-  abort(state, isLocked(error) ? 'locked' : 'journal');
+  abort(state, error instanceof StorageRefusal && error.passes ? 'unavailable' : 'journal');
 }
 
 /** Reasons that leave a gap in the run's record. */
-const GAPS: ReadonlySet<AbortReason> = new Set(['journal', 'locked'] as const);
+const GAPS: ReadonlySet<AbortReason> = new Set(['journal', 'unavailable'] as const);
 
 /** Whether a part of the attempt was not recorded, so that nothing after it may be, whatever else it was aborted for before. */
 export function isRefused({ hasGap }: RunState): boolean {

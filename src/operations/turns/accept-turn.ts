@@ -62,7 +62,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input);
-    if (input.sessionId !== null) await access.session(caller, input.sessionId);
+    const session = input.sessionId === null ? null : await access.session(caller, input.sessionId);
     const hold = blobs.hold();
     let fresh = false;
     try {
@@ -71,7 +71,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       await nextTurn();
       // Fetching may have taken a long time.
       refuseWhileDraining();
-      const turn = await accept(caller, input, kept);
+      const turn = await accept(caller, { ...input, sessionSeq: session?.seq ?? null }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -87,7 +87,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
 
   async function accept(
     caller: KeyCaller,
-    input: TurnInput,
+    input: TurnInput & Pick<NewTurn, 'sessionSeq'>,
     { content, attachments }: KeptContent,
   ): Promise<AcceptedTurn> {
     const text = textOf(content);
@@ -102,6 +102,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       outputSchema: input.outputSchema,
       resultInContent: input.resultInContent,
       sessionId: input.sessionId,
+      sessionSeq: input.sessionSeq,
       title: titleOf(text) || attachments[0]?.name || 'Untitled',
       idempotencyKey: input.idempotencyKey,
       setup,

@@ -30,6 +30,8 @@ export interface NewTurn extends Submission {
   readonly resultInContent: boolean;
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
+  /** The number of that session; null where it wasn't looked up. */
+  readonly sessionSeq: number | null;
   readonly title: string;
   /** The setup of a new session; ignored when the session exists. */
   readonly setup: SessionSetup;
@@ -71,8 +73,15 @@ export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTu
 const charactersOf = (content: readonly UserBlock[]): number =>
   content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
 
-/** A new session has nothing in common with others; but background runs are counted before they are admitted. */
-const scopeOf = ({ sessionId, background }: NewTurn): Scope => (sessionId === null && background === null ? [] : 'all');
+/**
+ * A turn rests on its session, and a new one has nothing in common with others; but background runs are counted before they are admitted. What
+ * else it reads, other turns only add to: space, budgets, and whether a run waits. Of turns that are accepted at once, either may be the first.
+ */
+function scopeOf({ sessionId, sessionSeq, background }: NewTurn): Scope {
+  if (background !== null) return 'all';
+  if (sessionId === null) return [];
+  return sessionSeq === null ? 'all' : [sessionSeq];
+}
 
 /** `content`: the turn's content as stored. */
 function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {

@@ -77,7 +77,7 @@ test('a lock that outlasts every wait refuses turns in words, and costs a run ne
   const held = lock();
   locked.resolve();
   const refused = ask('[[text=never]]');
-  await waitFor(() => daemon.stderr().includes('"locked"'), PATIENT);
+  await waitFor(() => daemon.stderr().includes('"unavailable"'), PATIENT);
   expect(await refused).toMatchObject({
     status: 503,
     error: { type: 'api_error', message: "The daemon's storage is locked by another process." },

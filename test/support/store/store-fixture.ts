@@ -109,6 +109,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     outputSchema: null,
     resultInContent: false,
     sessionId: null,
+    sessionSeq: null,
     title: 'Tides',
     setup: { target: key.target, capabilityConfig: NO_CAPABILITIES, orchestration: null },
     idempotencyKey: null,

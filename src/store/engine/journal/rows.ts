@@ -1,5 +1,5 @@
 // A row of the journal, and the types of events that lead to streamed text.
-import type { EventType } from '../../../domain/sessions/journal-event.ts';
+import type { EventType, JournalEvent } from '../../../domain/sessions/journal-event.ts';
 
 export interface EventRow {
   id: number;
@@ -10,6 +10,10 @@ export interface EventRow {
   payload: string;
   createdAt: number;
 }
+
+/** An event that this version has written. */
+export const eventOf = ({ payload, ...row }: EventRow): JournalEvent =>
+  ({ ...row, payload: JSON.parse(payload) as unknown }) as JournalEvent;
 
 export interface RunOfSession {
   readonly seq: number;

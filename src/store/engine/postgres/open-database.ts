@@ -9,6 +9,8 @@ import { type Commits, makeCommits } from './commits/commits.ts';
 import { connect } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
+import { makeListening } from './listening/listening.ts';
+import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
@@ -22,6 +24,8 @@ export interface PostgresOptions {
   readonly connections?: number;
   /** False for tests, which look at a database beside its store. */
   readonly isLocked?: boolean;
+  /** Other processes write to the database as well: none takes the lock, and each hears of the commits of all. */
+  readonly isShared?: boolean;
 }
 
 /** Connections unless another number is given. */
@@ -40,19 +44,18 @@ function* nothing(): Step<void> {
 export function openPostgres(
   address: PostgresAddress,
   clock: Clock,
-  { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true }: PostgresOptions = {},
+  { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, isShared = false }: PostgresOptions = {},
 ): Database {
-  const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
-  const config = () => ({ ...clientConfig(address), application_name: ownName });
-  const open = () => connect(config(), () => undefined);
+  const { config, open } = makeOpener(address);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
+  const publish = (events: readonly JournalEvent[]) => listeners.forEach((listener) => listener(events));
   const writer = makeWriter({
     config,
     clock,
     health,
     name: titleOf(address),
-    isLocked,
+    isLocked: isLocked && !isShared,
     reachedFirst: (connection) => requireOwnSession(connection, config(), address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
     replaced: ({ message }) =>
@@ -62,22 +65,25 @@ export function openPostgres(
     clock,
     writer,
     health,
+    isShared,
     committed: (events) => {
       writer.reached(events.at(-1)!.id);
-      for (const listener of listeners) listener(events);
+      (listening?.committed ?? publish)(events);
     },
   });
-  const pool = makePool(connections - 1, open);
-  const whenOpened = makeWhenOpened(writer, address);
+  const pool = makePool(connections - (isShared ? 2 : 1), open);
+  const whenOpened = makeWhenOpened(writer, address, () => listening?.begin(writer.lastId()));
+  const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
+  const listening = isShared ? makeListening({ open, clock, read: verbs.read(eventsAfter), publish }) : undefined;
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     await commits.end();
+    await listening?.close();
     await pool.close();
     await writer.close();
   }
 
-  const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
   return {
     ...verbs,
     answered: async () => {
@@ -97,17 +103,21 @@ export function openPostgres(
   };
 }
 
+/** Opens connections that the server knows by this process. */
+function makeOpener(address: PostgresAddress) {
+  const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
+  const config = () => ({ ...clientConfig(address), application_name: ownName });
+  return { config, open: (lost: () => void = () => undefined) => connect(config(), lost) };
+}
+
 /** The database is there, examined and locked. When it can't be opened, the next verb tries again. */
-function makeWhenOpened(writer: Writer, address: PostgresAddress): () => Promise<void> {
+function makeWhenOpened(writer: Writer, address: PostgresAddress, begin: () => void): () => Promise<void> {
   let opened: Promise<void> | undefined;
   const open = () =>
-    writer.connection().then(
-      () => undefined,
-      (error: unknown) => {
-        opened = undefined;
-        throw explainOpening(error, address);
-      },
-    );
+    writer.connection().then(begin, (error: unknown) => {
+      opened = undefined;
+      throw explainOpening(error, address);
+    });
   return () => (opened ??= open());
 }
 

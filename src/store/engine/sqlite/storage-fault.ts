@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import Connection from 'better-sqlite3';
 import { ErrandError } from '../../../domain/errors.ts';
+import { StorageRefusal } from '../storage-refusal.ts';
 
 /**
  * `locked`: another process is writing, or prevents others from writing. `lost`: what was written may not be on the disk,
@@ -63,7 +64,7 @@ export function lacksSpace(error: unknown): boolean {
 export function refusalOf(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || error instanceof ErrandError) return error;
-  return new ErrandError('unavailable', `The daemon's storage ${fault.words}.`, { cause: error });
+  return new StorageRefusal(`The daemon's storage ${fault.words}.`, { passes: fault.kind === 'locked', cause: error });
 }
 
 const ADVICE: Readonly<Record<FaultKind, (file: string) => string>> = {

@@ -108,7 +108,7 @@ describe.skipIf(!canRunPostgres())('beside other clients', () => {
       yield* addTeam(tx, 'half');
       yield* tx.get('SELECT pg_sleep(100)::text AS slept');
     });
-    const ended = expect(slow()).rejects.toThrow('is too slow, or a statement was ended');
+    const ended = expect(slow()).rejects.toThrow('is locked by another client, or too slow');
     const cancel =
       "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(100)%' AND usename = 'errand'";
     await waitFor(async () => (await admin.query(cancel)).rows.length > 0);

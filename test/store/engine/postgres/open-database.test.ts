@@ -89,6 +89,23 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
     expect(await database.read(teams)()).toEqual([{ name: '40' }]);
   });
 
+  test('verbs that come together and take long share no transaction: the first waits for no other', async () => {
+    const database = open(await emptyDatabase());
+    await database.answered();
+    let commits = 0;
+    database.watchCommits({ committed: () => (commits += 1), refused: () => undefined, repeated: () => undefined });
+    const slow = database.write(function* (tx: Transaction, name: string): Step<string> {
+      yield* tx.get('SELECT pg_sleep(0.05)');
+      yield* addTeam(tx, name);
+      return name;
+    });
+    const names = Array.from({ length: 8 }, (_, at) => `team ${at}`);
+    const settled: string[] = [];
+    await Promise.all(names.map(async (name) => settled.push(await slow(name))));
+    expect(settled).toEqual(names);
+    expect(commits).toBe(names.length);
+  });
+
   test('any text and any number comes back as it was given', async () => {
     const database = open(await emptyDatabase());
     const texts = ['\0', 'a\0b\uFDD0c\uFDD00', '\uFDD0', '', '😀 é', '\' \\ " $1 ?', 'x'.repeat(10_000_000)];

@@ -17,6 +17,7 @@ interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
+  readonly isShared: boolean;
   /** Called before a transaction is carried out once more. */
   repeated(): void;
 }
@@ -24,7 +25,7 @@ interface Parts {
 /** How often a transaction is carried out before its verbs are refused, and the first pause between, which doubles. */
 const [TRIES, PAUSE_MS] = [6, 20];
 
-export function makeAttempts({ clock, writer, health, repeated }: Parts): Attempts {
+export function makeAttempts({ clock, writer, health, isShared, repeated }: Parts): Attempts {
   const [streamSeqs, keys] = [makeStreamSeqs(), makeKeys()];
 
   /** Finds out whether a transaction was kept whose connection was lost. */
@@ -44,7 +45,7 @@ export function makeAttempts({ clock, writer, health, repeated }: Parts): Attemp
     commit: async (group, hasWaited) => {
       for (let tries = 1; ; tries += 1) {
         const outcome = await decided(
-          await transact(await writer.connection(), group, { clock, streamSeqs, keys, hasWaited }),
+          await transact(await writer.connection(), group, { clock, streamSeqs, isShared, keys, hasWaited }),
         );
         if (outcome.kind === 'committed') return outcome;
         streamSeqs.forget();

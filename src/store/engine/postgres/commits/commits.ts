@@ -27,17 +27,19 @@ interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
+  /** Whether other processes write as well. */
+  readonly isShared: boolean;
   committed(events: readonly JournalEvent[]): void;
 }
 
 /** Verbs of one transaction: the first of them waits for all. */
 const MOST_VERBS = 64;
-export function makeCommits({ clock, writer, health, committed }: Parts): Commits {
+export function makeCommits({ clock, writer, health, isShared, committed }: Parts): Commits {
   const watches: CommitWatch[] = [];
   const repeated = () => {
     for (const watch of watches) watch.repeated();
   };
-  const attempts = makeAttempts({ clock, writer, health, repeated });
+  const attempts = makeAttempts({ clock, writer, health, isShared, repeated });
   let pending: PendingVerb[] = [];
   let working: Promise<void> | undefined;
   let ended = false;
@@ -48,12 +50,14 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
     while (pending.length > 0) {
       const group = pending.slice(0, MOST_VERBS);
       pending = pending.slice(MOST_VERBS);
-      await carryOutGroup(group);
+      const left = await carryOutGroup(group);
+      pending = [...left, ...pending];
     }
     working = undefined;
   }
 
-  async function carryOutGroup(group: readonly PendingVerb[], hasWaited = false): Promise<void> {
+  /** Returns those that had no time. */
+  async function carryOutGroup(group: readonly PendingVerb[], hasWaited = false): Promise<readonly PendingVerb[]> {
     const startedAt = clock.monotonic();
     const outcome = await attempts
       .commit(group, hasWaited)
@@ -61,15 +65,17 @@ export function makeCommits({ clock, writer, health, committed }: Parts): Commit
     if (outcome.kind === 'committed') {
       for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
       health.well();
-      for (const [at, { resolve }] of group.entries()) resolve(outcome.results[at]);
-      if (outcome.events.length > 0) committed(outcome.events);
-      return;
+      const { results, events } = outcome;
+      for (const verb of group) if (results.has(verb)) verb.resolve(results.get(verb));
+      if (events.length > 0) committed(events);
+      return group.filter((verb) => !results.has(verb));
     }
     const { error } = outcome;
     // A verb that refuses, or a statement that fails, undoes no other verb.
     const kind = faultKindOf(error);
     if (group.length > 1 && kind !== 'away') for (const one of group) await carryOutGroup([one], kind === 'locked');
     else refuse(group, error);
+    return [];
   }
 
   function refuse(group: readonly PendingVerb[], error: unknown): void {

@@ -1,7 +1,7 @@
 // What became of a transaction whose connection was lost after its commit was sent: the server knows, by its number.
 import { type Clock, pause } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
-import type { EventRow } from '../../journal/rows.ts';
+import { type EventRow, eventOf } from '../../journal/rows.ts';
 import { makeRowMapper } from '../../row.ts';
 import type { Connection } from '../connections/connection.ts';
 import type { Writer } from './writer.ts';
@@ -38,10 +38,7 @@ export async function eventsOf(
     columns.map(({ name }) => name),
     undefined,
   );
-  return rows.map((values) => {
-    const { payload, ...row } = toRow(values) as EventRow;
-    return { ...row, payload: JSON.parse(payload) as unknown } as JournalEvent;
-  });
+  return rows.map((values) => eventOf(toRow(values) as EventRow));
 }
 
 /** A connection, once the transaction is known to be kept; null when it isn't. */

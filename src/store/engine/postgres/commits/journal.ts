@@ -1,6 +1,7 @@
 // The journal on PostgreSQL: the events that a verb adds, numbered within their runs, in one insert.
 import type { EventType, JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import { lastOfRun } from '../../journal/places.ts';
+import { LOCKS } from '../opening/lock.ts';
 import { type Emitted, READER, type Step, type Value } from '../../statement.ts';
 import type { Answer } from '../connections/connection.ts';
 import { carryOut, type Pipeline, prepare } from '../statements/execute.ts';
@@ -52,20 +53,33 @@ const INSERTS = Array.from(
   VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')} RETURNING id`,
 );
 
+/**
+ * Where several processes write: who inserts events holds this lock until they are visible, so that numbers rise in the order in which they
+ * become so. It belongs to the transaction.
+ */
+const IN_ORDER = { name: 'in_order', text: `SELECT pg_advisory_xact_lock(${LOCKS.class}, ${LOCKS.journal})` };
+
 /** What a verb has emitted, and its time. */
 interface Emission {
   readonly emitted: readonly Emitted[];
   readonly now: number;
 }
 
+/** How events of a transaction are added. */
+export interface Adding {
+  readonly streamSeqs: StreamSeqs;
+  readonly isShared: boolean;
+}
+
 /** Sends the events that a verb has emitted, as its last step. The answer has their ids, once the server has answered. */
 export async function sendEvents(
   pipeline: Pipeline,
-  streamSeqs: StreamSeqs,
+  { streamSeqs, isShared }: Adding,
   { emitted, now }: Emission,
 ): Promise<() => Promise<readonly JournalEvent[]>> {
   if (emitted.length === 0) return async () => [];
   const numbers = await carryOut(pipeline, streamSeqs.number(emitted));
+  if (isShared) pipeline.send(IN_ORDER, []);
   const answers: Promise<Answer>[] = [];
   for (let at = 0; at < emitted.length; at += ROWS) {
     const part = emitted.slice(at, at + ROWS);

@@ -6,7 +6,7 @@ import { type Step, StepTransaction, type Transaction } from '../../statement.ts
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
 import { faultKindOf } from '../connections/faults.ts';
-import { sendEvents, type StreamSeqs } from './journal.ts';
+import { type Adding, sendEvents } from './journal.ts';
 import type { Keys } from '../statements/keys.ts';
 
 /**
@@ -14,21 +14,24 @@ import type { Keys } from '../statements/keys.ts';
  * by the number of the transaction.
  */
 export type Outcome =
-  | { readonly kind: 'committed'; readonly results: readonly unknown[]; readonly events: readonly JournalEvent[] }
+  | { readonly kind: 'committed'; readonly results: Results; readonly events: readonly JournalEvent[] }
   | { readonly kind: 'undone'; readonly error: unknown }
   | {
       readonly kind: 'unknown';
       readonly error: unknown;
       readonly id: string;
-      readonly results: readonly unknown[];
+      readonly results: Results;
       /** Whether it has added any event. */
       readonly emits: boolean;
     };
 
-interface Parts {
+/** Of the verbs that were carried out; those that had no time are missing. */
+export type Results = ReadonlyMap<ScopedVerb, unknown>;
+
+interface Parts extends Adding {
   readonly clock: Clock;
-  readonly streamSeqs: StreamSeqs;
   readonly keys: Keys;
+  /** For a lock of another client. */
   readonly hasWaited: boolean;
 }
 
@@ -40,6 +43,7 @@ export interface ScopedVerb {
 
 /** What a verb has done, whose transaction isn't committed. */
 interface Done {
+  readonly verb: ScopedVerb;
   readonly result: unknown;
   readonly emits: boolean;
   events(): Promise<readonly JournalEvent[]>;
@@ -50,16 +54,25 @@ const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
 /** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
 const BEGIN_AGAIN = 'BEGIN; SET LOCAL lock_timeout = 100; SELECT pg_current_xact_id()';
 
-/** Carries out verbs in one transaction. BEGIN rides with the first statement, and COMMIT with the last ones. */
+/** After so long a transaction begins no further verb: those that are done wait for its end. */
+const WORK_MS = 25;
+
+/**
+ * Carries out verbs in one transaction: the first, and those that begin before it has taken too long. BEGIN rides with the first
+ * statement, and COMMIT with the last ones.
+ */
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
   const pipeline = makePipeline(connection, parts.keys);
   parts.keys.refill(connection);
   const begun = pipeline.say(parts.hasWaited ? BEGIN_AGAIN : BEGIN);
   begun.catch(() => undefined);
-  const all = await sideBySide(verbs, async ({ verb }): Promise<Done> => {
+  const endsAt = parts.clock.monotonic() + WORK_MS;
+  const all = await sideBySide(verbs, async (verb): Promise<Done | null> => {
+    // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
+    if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return null;
     const tx = new StepTransaction(parts.clock.now());
-    const result = await carryOut(pipeline, verb(tx));
-    return { result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts.streamSeqs, tx) };
+    const result = await carryOut(pipeline, verb.verb(tx));
+    return { verb, result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts, tx) };
   });
   const number = await begun.catch(() => null);
   const failed = all.find((one) => one.status === 'rejected');
@@ -68,8 +81,8 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     return { kind: 'undone', error: pipeline.failure() ?? failed?.reason };
   }
   const id = number.rows[0]![0] as string;
-  const done = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const results = done.map(({ result }) => result);
+  const done = all.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
+  const results = new Map(done.map(({ verb, result }) => [verb, result]));
   try {
     // After a statement that failed, the server answers it with ROLLBACK.
     const { command } = await pipeline.say('COMMIT');

@@ -28,6 +28,8 @@ export interface Connection {
   ask(statement: NamedText, values: readonly Value[]): Promise<Answer>;
   /** Sends statements without values that are prepared by none; the answer is that of the last one. */
   say(text: string): Promise<Answer>;
+  /** Calls the listener at each notification that another process of the server has sent. */
+  onNotification(listener: () => void): void;
   /** Whether it has ended: then no answer comes any more. */
   isLost(): boolean;
   /** Ends it, after the answers of what was sent. */
@@ -107,6 +109,10 @@ function connectionOf(client: Client, isLost: () => boolean): Connection {
           if (error) reject(error);
           else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
         });
+      }),
+    onNotification: (listener) =>
+      void client.on('notification', ({ processId }) => {
+        if (processId !== serverPid) listener();
       }),
     isLost,
     close: () => client.end(),

@@ -1,11 +1,14 @@
 // Classifies the errors of PostgreSQL and of the connections to it, and words them for callers and for operators.
 import { ErrandError, messageOf } from '../../../../domain/errors.ts';
+import { StorageRefusal } from '../../storage-refusal.ts';
 
 /**
- * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `locked`: another client
- * has a lock, which was waited for. `refused`: it accepted nothing; it may later. `damaged`: rows can't be read.
+ * `away`: the connection is lost, or none can be made. `again`: the transaction has to be carried out once more. `locked`: others
+ * hold it. `refused`: it accepted nothing; it may later. `damaged`: rows can't be read.
  */
 export type FaultKind = 'away' | 'again' | 'locked' | 'refused' | 'damaged';
+
+const PASSING: ReadonlySet<FaultKind> = new Set(['away', 'again', 'locked'] as const);
 
 interface Fault {
   /** SQLSTATE, or the code of Node.js. */
@@ -18,7 +21,6 @@ interface Fault {
 }
 
 const AWAY = 'is not reachable';
-const SEE_LOCKS = 'See pg_stat_activity and pg_locks for what holds it.';
 const CHECK_SERVER = 'See whether the server runs, and its log.';
 
 // In this order: the first match applies. Codes: https://www.postgresql.org/docs/15/errcodes-appendix.html
@@ -45,8 +47,12 @@ const FAULTS: readonly Fault[] = [
     words: 'refuses to write: it is read-only',
     advice: 'Name the primary server: this is a standby, or default_transaction_read_only is set.',
   },
-  { codes: /^55P03$/, kind: 'locked', words: 'is locked by another client', advice: SEE_LOCKS },
-  { codes: /^57014$/, kind: 'refused', words: 'is too slow, or a statement was ended', advice: SEE_LOCKS },
+  {
+    codes: /^(55P03|57014)$/,
+    kind: 'locked',
+    words: 'is locked by another client, or too slow',
+    advice: 'See pg_stat_activity and pg_locks for what holds it.',
+  },
   {
     codes: /^(42501|28)/,
     kind: 'refused',
@@ -75,7 +81,7 @@ export const faultKindOf = (error: unknown): FaultKind | undefined => faultOf(er
 export function refusalOf(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === undefined || error instanceof ErrandError) return error;
-  return new ErrandError('unavailable', `The daemon's database ${fault.words}.`, { cause: error });
+  return new StorageRefusal(`The daemon's database ${fault.words}.`, { passes: PASSING.has(fault.kind), cause: error });
 }
 
 /** The same for the operator: which database it is, and what to do. Any other error unchanged. `name`: without a password. */

@@ -3,12 +3,12 @@ import { type Clock, pause } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 
-/** Any two numbers that nobody else takes in this database. */
-const [CLASS, OBJECT] = [1_701_999_201, 1];
-const TAKE = `SELECT pg_try_advisory_lock(${CLASS}, ${OBJECT})`;
+/** The locks of Errand: a number that nobody else takes in this database, and one for each. */
+export const LOCKS = { class: 1_701_999_201, daemon: 1, journal: 2 } as const;
+const TAKE = `SELECT pg_try_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`;
 const HOLDER = `SELECT pid, application_name, coalesce(host(client_addr), 'this machine')
   FROM pg_stat_activity JOIN pg_locks USING (pid)
-  WHERE locktype = 'advisory' AND classid = ${CLASS} AND objid = ${OBJECT} AND granted
+  WHERE locktype = 'advisory' AND classid = ${LOCKS.class} AND objid = ${LOCKS.daemon} AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /** A process of the server may need so long to notice that its client is gone. */

@@ -1,0 +1,92 @@
+// Tells other processes of commits, and hears of theirs: notifications on a connection of its own, and a look each second for lost ones.
+import { type Clock, pause, type Timer } from '../../../../domain/clock.ts';
+import type { Connection } from '../connections/connection.ts';
+
+export interface Channel {
+  /** Begins. */
+  start(): void;
+  /** Tells others of events up to this id: soon, and of several commits once. */
+  tell(id: number): void;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  open(lost: () => void): Promise<Connection>;
+  readonly clock: Clock;
+  /** There may be events of others. */
+  heard(): void;
+}
+
+const LISTEN = 'LISTEN errand_events';
+/** With an id and nothing else: whoever hears it reads what is behind its own cursor. */
+const NOTIFY = { name: 'notify', text: "SELECT pg_notify('errand_events', $1)" };
+/** A notification that is lost is made up for so soon. */
+const LOOK_MS = 1_000;
+/** The first pause before a lost connection is opened again, which doubles, and the longest. */
+const [RETRY_MS, MAX_RETRY_MS] = [100, 10_000];
+
+export function makeChannel({ open, clock, heard }: Parts): Channel {
+  const closing = new AbortController();
+  let connection: Connection | undefined;
+  let looking: Timer | undefined;
+  let running: Promise<void> | undefined;
+  /** The last event that others haven't been told of; while they are told of some, it waits. */
+  let untold: number | null = null;
+  let isTelling = false;
+
+  async function stayOpen(): Promise<void> {
+    for (let retryMs = RETRY_MS; !closing.signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
+      const lost = Promise.withResolvers<void>();
+      try {
+        connection = await open(lost.resolve);
+        connection.onNotification(heard);
+        await connection.say(LISTEN);
+        retryMs = RETRY_MS;
+        // What was committed while nobody listened.
+        heard();
+        closing.signal.addEventListener('abort', () => lost.resolve(), { once: true });
+        await lost.promise;
+      } catch {
+        // The looks go on meanwhile.
+      }
+      await connection?.close().catch(() => undefined);
+      connection = undefined;
+      await pause(clock, retryMs, closing.signal);
+    }
+  }
+
+  function look(): void {
+    heard();
+    looking = clock.after(LOOK_MS, look);
+  }
+
+  async function tellAll(): Promise<void> {
+    isTelling = true;
+    // The commits of this tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (untold !== null) {
+      const id = untold;
+      untold = null;
+      // Where it is lost, others look by themselves.
+      await connection?.ask(NOTIFY, [String(id)]).catch(() => undefined);
+    }
+    isTelling = false;
+  }
+
+  return {
+    start: () => {
+      if (closing.signal.aborted) return;
+      running ??= stayOpen();
+      looking ??= clock.after(LOOK_MS, look);
+    },
+    tell: (id) => {
+      untold = id;
+      if (!isTelling) void tellAll();
+    },
+    close: async () => {
+      closing.abort();
+      looking?.cancel();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// Where several processes write to one database: events of all of them are published, and others told of those of this one.
+import type { Clock } from '../../../../domain/clock.ts';
+import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
+import type { Connection } from '../connections/connection.ts';
+import { makeChannel } from './channel.ts';
+import { makeMerge } from './merge.ts';
+
+export interface Listening {
+  /** Everything behind this id is to be published. */
+  begin(afterId: number): void;
+  /** This process has committed events. */
+  committed(events: readonly JournalEvent[]): void;
+  /** Resolves when all of them are published. */
+  close(): Promise<void>;
+}
+
+interface Parts {
+  open(lost: () => void): Promise<Connection>;
+  readonly clock: Clock;
+  /** A page of events behind an id. */
+  read(afterId: number): Promise<readonly JournalEvent[]>;
+  publish(events: readonly JournalEvent[]): void;
+}
+
+export function makeListening({ open, clock, read, publish }: Parts): Listening {
+  const merge = makeMerge({ read, publish });
+  const channel = makeChannel({ open, clock, heard: merge.look });
+  return {
+    begin: (afterId) => {
+      merge.begin(afterId);
+      channel.start();
+    },
+    committed: (events) => {
+      channel.tell(events.at(-1)!.id);
+      merge.own(events);
+    },
+    close: async () => {
+      await channel.close();
+      await merge.close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// Several stores on one database: each publishes what all commit, whatever becomes of notifications.
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../../../src/domain/clock.ts';
+import type { Database } from '../../../../../src/store/engine/database.ts';
+import { openPostgres } from '../../../../../src/store/engine/postgres/open-database.ts';
+import type { Step, Transaction } from '../../../../../src/store/engine/statement.ts';
+import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
+import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { waitFor } from '../../../../support/time/wait-for.ts';
+
+const freshDatabase = () => databaseFor(join(temporaryDirectory(), 'errand.db'));
+
+interface Opened {
+  readonly database: Database;
+  /** The ids of what it has published. */
+  readonly published: number[];
+  /** Adds so many events. */
+  emit(count: number): Promise<void>;
+}
+
+async function open(url: string): Promise<Opened> {
+  const database = openPostgres(addressOf(url), systemClock, { isShared: true, connections: 4 });
+  onTestFinished(() => database.close());
+  const published: number[] = [];
+  database.onCommitted((events) => void published.push(...events.map(({ id }) => id)));
+  await database.answered();
+  // oxlint-disable-next-line require-yield
+  const emit = database.write(function* (tx: Transaction, count: number): Step<void> {
+    for (let at = 0; at < count; at += 1) tx.emit(at, null, { type: 'session.deleted', payload: { title: '' } });
+  });
+  return { database, published, emit };
+}
+
+/** Ends the connections of a kind, as often as it is called; answers how many there were. */
+const endListening = async ({ database }: Opened) => {
+  const { count } = (await database.read((tx) =>
+    tx.get<{ count: number }>(`SELECT count(pg_terminate_backend(pid)) AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND query ~ 'errand_events' AND pid <> pg_backend_pid()`),
+  )())!;
+  return count;
+};
+
+const ascending = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+
+test('each of two stores publishes the events of both, in order', async () => {
+  const url = freshDatabase();
+  const [one, other] = [await open(url), await open(url)];
+  await one.emit(2);
+  await waitFor(() => other.published.length === 2);
+  await other.emit(20);
+  await one.emit(1);
+  await waitFor(() => one.published.length === 23 && other.published.length === 23);
+  expect(one.published).toEqual(ascending(23));
+  expect(other.published).toEqual(ascending(23));
+});
+
+test('what was committed while a listening connection was lost is found, and it is opened again', async () => {
+  const url = freshDatabase();
+  const [one, other] = [await open(url), await open(url)];
+  await waitFor(async () => (await endListening(one)) === 2);
+  for (let at = 0; at < 30; at += 1) await other.emit(1);
+  await waitFor(() => one.published.length === 30);
+  await waitFor(async () => (await endListening(one)) === 2);
+  expect(one.published).toEqual(ascending(30));
+  expect(other.published).toEqual(ascending(30));
+});
+
+test('events from before its opening are not published by a store', async () => {
+  const url = freshDatabase();
+  const one = await open(url);
+  await one.emit(3);
+  const other = await open(url);
+  await one.emit(1);
+  await waitFor(() => other.published.length > 0);
+  expect(other.published).toEqual([4]);
+});
