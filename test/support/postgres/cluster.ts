@@ -16,6 +16,8 @@ export const ROLE = 'errand';
 export interface ClusterOptions {
   /** Listens on a loopback port as well, where it asks for the password; with TLS for `localhost`, whose issuer is `tls.crt` of its directory. */
   readonly tcp?: { readonly password: string; readonly tls?: boolean };
+  /** Where its directory is made; among temporary files when absent. */
+  readonly within?: string;
   /** Settings of the server. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -79,9 +81,9 @@ kill $watcher 2>/dev/null
 [ ! -e "$dir/over" ] || rm -rf "$dir"`;
 
 /** Makes a cluster of the locale C and starts it. */
-export async function startCluster({ tcp, settings = {} }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({ tcp, within = tmpdir(), settings = {} }: ClusterOptions = {}): Promise<Cluster> {
   const user = serverUser();
-  const directory = mkdtempSync(join(tmpdir(), 'errand-pg-'));
+  const directory = mkdtempSync(join(within, 'errand-pg-'));
   if (user.uid !== undefined) chownSync(directory, user.uid, user.gid!);
   const data = join(directory, 'data');
   const port = tcp === undefined ? null : await freePort();

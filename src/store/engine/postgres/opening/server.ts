@@ -36,8 +36,11 @@ export async function requireOwnSession(
   const pidOf = async (connection: Connection) => (await connection.say(PROCESS)).rows[0]![0];
   // The number that was told with the connection is that of a process, unless a proxy has made it up.
   if ((await pidOf(first)) === first.serverPid) return;
-  const nothing = async () => undefined;
-  const other = await connect(config, nothing, nothing);
+  const other = await connect(
+    config,
+    () => undefined,
+    async () => undefined,
+  );
   try {
     if ((await pidOf(first)) !== (await pidOf(other))) return;
   } finally {
