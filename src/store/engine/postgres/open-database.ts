@@ -46,7 +46,7 @@ export function openPostgres(
   clock: Clock,
   { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, isShared = false }: PostgresOptions = {},
 ): Database {
-  const { config, open, openPlain } = makeOpener(address);
+  const { config, open } = makeOpener(address);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const publish = (events: readonly JournalEvent[]) => listeners.forEach((listener) => listener(events));
@@ -54,8 +54,9 @@ export function openPostgres(
     config,
     clock,
     health,
-    lockedName: isLocked && !isShared ? titleOf(address) : null,
-    reachedFirst: (connection) => requireOwnSession(connection, openPlain, address),
+    name: titleOf(address),
+    isLocked: isLocked && !isShared,
+    reachedFirst: (connection) => requireOwnSession(connection, config(), address),
     opened: (connection) => migrate(connection, address, alarms.migrating),
     replaced: ({ message }) =>
       alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
@@ -102,16 +103,11 @@ export function openPostgres(
   };
 }
 
-/** Opens connections that the server knows by this process; `openPlain` as the server has set them. */
+/** Opens connections that the server knows by this process. */
 function makeOpener(address: PostgresAddress) {
   const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
   const config = () => ({ ...clientConfig(address), application_name: ownName });
-  const ignore = () => undefined;
-  return {
-    config,
-    open: (lost: () => void = ignore) => connect(config(), lost),
-    openPlain: () => connect(config(), ignore, async () => undefined),
-  };
+  return { config, open: (lost: () => void = () => undefined) => connect(config(), lost) };
 }
 
 /** The database is there, examined and locked. When it can't be opened, the next verb tries again. */
