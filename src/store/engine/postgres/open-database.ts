@@ -15,6 +15,7 @@ import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
+import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
 
@@ -57,7 +58,11 @@ export function openPostgres(
     name: titleOf(address),
     isLocked: isLocked && !isShared,
     reachedFirst: (connection) => requireOwnSession(connection, config(), address),
-    opened: (connection) => migrate(connection, address, alarms.migrating),
+    opened: async (connection) => {
+      await migrate(connection, address, alarms.migrating);
+      const words = wordsOfClock(await clockAheadMs(connection, clock));
+      if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
+    },
     replaced: ({ message }) =>
       alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
   });
