@@ -1,4 +1,5 @@
 // Looks at a PostgreSQL database from beside, whoever holds its lock.
+import { systemClock } from '../../../domain/clock.ts';
 import type { Inspector, ServerReport } from '../inspector.ts';
 import { READER, type Value } from '../statement.ts';
 import { clientConfig, type PostgresAddress } from './connections/address.ts';
@@ -6,6 +7,7 @@ import type { Connection } from './connections/connection.ts';
 import { carryOut, makePipeline } from './statements/execute.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening } from './opening/opening-faults.ts';
+import { clockAheadMs } from './opening/server-clock.ts';
 import { connectToOwn } from './opening/server.ts';
 
 const HAS_SCHEMA = "SELECT to_regclass('schema_version') IS NOT NULL";
@@ -55,6 +57,7 @@ async function reportOf(connection: Connection): Promise<ServerReport> {
   );
   const [maxConnections, usedConnections, autovacuum, hasChecksums] = facts[0]!.map(Number);
   return {
+    clockAheadMs: await clockAheadMs(connection, systemClock),
     maxConnections: maxConnections!,
     usedConnections: usedConnections!,
     autovacuum: autovacuum === 1,

@@ -6,7 +6,7 @@ import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
 import { type Commits, makeCommits } from './commits/commits.ts';
-import { connect } from './connections/connection.ts';
+import { connect, type Connection } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { makeListening } from './listening/listening.ts';
@@ -15,6 +15,7 @@ import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
+import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
 
@@ -57,9 +58,7 @@ export function openPostgres(
     name: titleOf(address),
     isLocked: isLocked && !isShared,
     reachedFirst: (connection) => requireOwnSession(connection, config(), address),
-    opened: (connection) => migrate(connection, address, alarms.migrating),
-    replaced: ({ message }) =>
-      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
+    ...hooksOf(address, clock, alarms),
   });
   const commits = makeCommits({
     clock,
@@ -100,6 +99,19 @@ export function openPostgres(
     onCommitted: (listener) => void listeners.push(listener),
     watchCommits: commits.watch,
     close: () => (closed ??= close()),
+  };
+}
+
+/** What is done when the database was reached for the first time, and told when its connection was replaced. */
+function hooksOf(address: PostgresAddress, clock: Clock, alarms: StoreAlarms) {
+  return {
+    opened: async (connection: Connection) => {
+      await migrate(connection, address, alarms.migrating);
+      const words = wordsOfClock(await clockAheadMs(connection, clock));
+      if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
+    },
+    replaced: ({ message }: Error) =>
+      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
   };
 }
 
