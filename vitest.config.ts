@@ -28,8 +28,6 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'postgres',
-      // The files of a worker share its connections.
-      isolate: false,
       include: ['test/store/**/*.test.ts'],
       exclude: onSqlite,
       pool: 'forks' as const,
