@@ -26,6 +26,7 @@ const seeing = (database: object, blobs: object = {}): Partial<Subject> => ({
 const SERVER = {
   maxConnections: 97,
   usedConnections: 20,
+  clockAheadMs: -1_200,
   autovacuum: true,
   hasChecksums: true,
   oldestTransaction: null,
@@ -68,7 +69,7 @@ afterAll(() => void holder.close());
 const TAKEN = `127.0.0.1:${(holder.address() as AddressInfo).port}`;
 const file = (subject: Subject, name: string) => path.join(subject.locations.dataDir, name);
 
-test.each(['database', 'connections', 'transactions', 'dead_rows', 'standbys'])(
+test.each(['database', 'server_clock', 'connections', 'transactions', 'dead_rows', 'standbys'])(
   'on PostgreSQL where all is well, %s needs nobody',
   async (id) => {
     const standby = { name: 'standby1', state: 'streaming', lagBytes: 1_000 };
@@ -122,6 +123,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     state: 'warning',
     evidence: /^80 of 97 are used; database_connections is 12$/,
     remedy: /raise max_connections of the server, or lower database_connections/,
+  },
+  'a clock of the server that is another one': {
+    id: 'server_clock',
+    changes: onServer({ clockAheadMs: 7_200_000 }),
+    state: 'warning',
+    evidence: /^it is 7200 s ahead of the daemon's, which rows have their times from/,
+    remedy: /timedatectl set-ntp true, on both machines/,
   },
   'a transaction that lasts': {
     id: 'transactions',

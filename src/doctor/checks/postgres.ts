@@ -1,6 +1,7 @@
 // Checks of a PostgreSQL database: connections, old transactions, removed rows that still take space, and standbys.
 import { MB } from '../../domain/byte-units.ts';
 import type { ServerReport } from '../../store/engine/inspector.ts';
+import { wordsOfClock } from '../../store/engine/postgres/opening/server-clock.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
 import { type Check, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
@@ -77,4 +78,10 @@ const standbys: Check = {
   },
 };
 
-export const POSTGRES_CHECKS: readonly Check[] = [connections, transactions, deadRows, standbys];
+const serverClock = check('server_clock', "The database's clock", ({ clockAheadMs }) => {
+  const words = wordsOfClock(clockAheadMs);
+  if (words === null) return ok("it is the daemon's");
+  return warning(`it ${words}`, byHand('timedatectl set-ntp true, on both machines'));
+});
+
+export const POSTGRES_CHECKS: readonly Check[] = [serverClock, connections, transactions, deadRows, standbys];

@@ -5,10 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { systemClock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { clientConfig, type PostgresAddress } from '../engine/postgres/connections/address.ts';
-import { connect } from '../engine/postgres/connections/connection.ts';
 import { takeLock } from '../engine/postgres/opening/lock.ts';
 import { explainOpening, titleOf } from '../engine/postgres/opening/opening-faults.ts';
-import { requireServer, SERVER_FACTS } from '../engine/postgres/opening/server.ts';
+import { connectToOwn, requireServer, SERVER_FACTS } from '../engine/postgres/opening/server.ts';
 import { LOCK_FILE, lockDataDirectory } from '../engine/sqlite/file/lock.ts';
 import { explainToOperator } from '../engine/sqlite/storage-fault.ts';
 import { nameOfStore, type StoreLocation } from '../location.ts';
@@ -71,7 +70,9 @@ function makeHeld() {
   const keep = (close: () => void | Promise<void>) => void closers.push(close);
 
   async function lockDatabase(address: PostgresAddress): Promise<void> {
-    const connection = await connect(clientConfig(address), (error) => loss.abort(explainOpening(error, address)));
+    const connection = await connectToOwn(clientConfig(address), address, (error) =>
+      loss.abort(explainOpening(error, address)),
+    );
     keep(connection.close);
     requireServer((await connection.say(SERVER_FACTS)).rows[0]!, address);
     await takeLock(connection, { clock: systemClock, name: titleOf(address), lastPid: null });

@@ -14,6 +14,8 @@ export interface ServerReport {
   /** What the role may use of max_connections, and what all clients use now. */
   readonly maxConnections: number;
   readonly usedConnections: number;
+  /** Of its clock, before this machine's; negative when it is behind. */
+  readonly clockAheadMs: number;
   readonly autovacuum: boolean;
   /** Whether pages have checksums, so that damage is noticed. */
   readonly hasChecksums: boolean;

@@ -16,6 +16,8 @@ export const ROLE = 'errand';
 export interface ClusterOptions {
   /** Listens on a loopback port as well, where it asks for the password; with TLS for `localhost`, whose issuer is `tls.crt` of its directory. */
   readonly tcp?: { readonly password: string; readonly tls?: boolean };
+  /** Where its directory is made; among temporary files when absent. */
+  readonly within?: string;
   /** Settings of the server. */
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -79,9 +81,9 @@ kill $watcher 2>/dev/null
 [ ! -e "$dir/over" ] || rm -rf "$dir"`;
 
 /** Makes a cluster of the locale C and starts it. */
-export async function startCluster({ tcp, settings = {} }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({ tcp, within = tmpdir(), settings = {} }: ClusterOptions = {}): Promise<Cluster> {
   const user = serverUser();
-  const directory = mkdtempSync(join(tmpdir(), 'errand-pg-'));
+  const directory = mkdtempSync(join(within, 'errand-pg-'));
   if (user.uid !== undefined) chownSync(directory, user.uid, user.gid!);
   const data = join(directory, 'data');
   const port = tcp === undefined ? null : await freePort();
@@ -127,7 +129,8 @@ function writeCertificate(directory: string): Readonly<Record<string, string>> {
   return { ssl: 'on', ssl_cert_file: `'${directory}/tls.crt'`, ssl_key_file: `'${directory}/tls.key'` };
 }
 
-function writeSettings(data: string, settings: Readonly<Record<string, string | number>>): void {
+/** Adds settings, of which the last one of a name counts. */
+export function writeSettings(data: string, settings: Readonly<Record<string, string | number>>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   appendFileSync(join(data, 'postgresql.conf'), lines.join(''));
 }

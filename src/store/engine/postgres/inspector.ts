@@ -1,11 +1,14 @@
 // Looks at a PostgreSQL database from beside, whoever holds its lock.
+import { systemClock } from '../../../domain/clock.ts';
 import type { Inspector, ServerReport } from '../inspector.ts';
 import { READER, type Value } from '../statement.ts';
 import { clientConfig, type PostgresAddress } from './connections/address.ts';
-import { connect, type Connection } from './connections/connection.ts';
+import type { Connection } from './connections/connection.ts';
 import { carryOut, makePipeline } from './statements/execute.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening } from './opening/opening-faults.ts';
+import { clockAheadMs } from './opening/server-clock.ts';
+import { connectToOwn } from './opening/server.ts';
 
 const HAS_SCHEMA = "SELECT to_regclass('schema_version') IS NOT NULL";
 const VERSION = 'SELECT version FROM schema_version';
@@ -42,10 +45,8 @@ export async function openServerInspector(address: PostgresAddress): Promise<Ins
 }
 
 async function open(address: PostgresAddress): Promise<Connection> {
-  const connection = await connect(
-    { ...clientConfig(address), application_name: 'errand inspection' },
-    () => undefined,
-  );
+  const config = { ...clientConfig(address), application_name: 'errand inspection' };
+  const connection = await connectToOwn(config, address, () => undefined);
   await connection.say('SET default_transaction_read_only = on');
   return connection;
 }
@@ -56,6 +57,7 @@ async function reportOf(connection: Connection): Promise<ServerReport> {
   );
   const [maxConnections, usedConnections, autovacuum, hasChecksums] = facts[0]!.map(Number);
   return {
+    clockAheadMs: await clockAheadMs(connection, systemClock),
     maxConnections: maxConnections!,
     usedConnections: usedConnections!,
     autovacuum: autovacuum === 1,

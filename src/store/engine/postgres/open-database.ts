@@ -6,7 +6,7 @@ import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
 import { type Commits, makeCommits } from './commits/commits.ts';
-import { connect } from './connections/connection.ts';
+import { connect, type Connection } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { makeListening } from './listening/listening.ts';
@@ -15,6 +15,7 @@ import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
+import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
 
@@ -46,7 +47,7 @@ export function openPostgres(
   clock: Clock,
   { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, isShared = false }: PostgresOptions = {},
 ): Database {
-  const { config, open, openPlain } = makeOpener(address);
+  const { config, open } = makeOpener(address);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const publish = (events: readonly JournalEvent[]) => listeners.forEach((listener) => listener(events));
@@ -54,11 +55,10 @@ export function openPostgres(
     config,
     clock,
     health,
-    lockedName: isLocked && !isShared ? titleOf(address) : null,
-    reachedFirst: (connection) => requireOwnSession(connection, openPlain, address),
-    opened: (connection) => migrate(connection, address, alarms.migrating),
-    replaced: ({ message }) =>
-      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
+    name: titleOf(address),
+    isLocked: isLocked && !isShared,
+    reachedFirst: (connection) => requireOwnSession(connection, config(), address),
+    ...hooksOf(address, clock, alarms),
   });
   const commits = makeCommits({
     clock,
@@ -102,16 +102,24 @@ export function openPostgres(
   };
 }
 
-/** Opens connections that the server knows by this process; `openPlain` as the server has set them. */
+/** What is done when the database was reached for the first time, and told when its connection was replaced. */
+function hooksOf(address: PostgresAddress, clock: Clock, alarms: StoreAlarms) {
+  return {
+    opened: async (connection: Connection) => {
+      await migrate(connection, address, alarms.migrating);
+      const words = wordsOfClock(await clockAheadMs(connection, clock));
+      if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
+    },
+    replaced: ({ message }: Error) =>
+      alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
+  };
+}
+
+/** Opens connections that the server knows by this process. */
 function makeOpener(address: PostgresAddress) {
   const ownName = `${address.applicationName} ${hostname()} ${process.pid}`.slice(0, 63);
   const config = () => ({ ...clientConfig(address), application_name: ownName });
-  const ignore = () => undefined;
-  return {
-    config,
-    open: (lost: () => void = ignore) => connect(config(), lost),
-    openPlain: () => connect(config(), ignore, async () => undefined),
-  };
+  return { config, open: (lost: () => void = () => undefined) => connect(config(), lost) };
 }
 
 /** The database is there, examined and locked. When it can't be opened, the next verb tries again. */

@@ -103,6 +103,24 @@ describe.skipIf(!canRunPostgres())('a database that its administrator has set ot
     expect(database.fault()).toBe(null);
   });
 
+  test('a server whose clock is another one is told of, and rows have the times of the daemon', async () => {
+    const [now, alarms] = [systemClock.now() - 7_200_000, [] as string[]];
+    const clock = { ...systemClock, now: () => now };
+    const burdened = (words: string) => void alarms.push(words);
+    const database = openPostgres(addressOf(cluster.url(await aDatabase())), clock, {
+      alarms: { ...NO_ALARMS, burdened },
+    });
+    onTestFinished(() => database.close());
+    const add = database.write((tx) =>
+      tx.run("INSERT INTO teams (id, name, created_at, updated_at) VALUES ('a', 'a', ?, ?)", tx.now, tx.now),
+    );
+    await add();
+    expect(await database.read((tx) => tx.get('SELECT created_at AS at FROM teams'))()).toEqual({ at: now });
+    expect(alarms).toEqual([
+      expect.stringMatching(/^the clock of the PostgreSQL .+ is 7\d\d\d s ahead of the daemon's/),
+    ]);
+  });
+
   test('a connection that is ended while nobody uses it is replaced at once, with the lock', async () => {
     const name = await aDatabase();
     const database = open(name);

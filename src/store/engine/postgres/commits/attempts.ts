@@ -9,8 +9,8 @@ import { type Outcome, type ScopedVerb, transact } from './transact.ts';
 import type { Writer } from './writer.ts';
 
 export interface Attempts {
-  /** Rejects when there is no connection. */
-  commit(group: readonly ScopedVerb[]): Promise<Outcome>;
+  /** Rejects when there is no connection. `hasWaited`: for a lock of another client already. */
+  commit(group: readonly ScopedVerb[], hasWaited: boolean): Promise<Outcome>;
 }
 
 interface Parts {
@@ -42,10 +42,10 @@ export function makeAttempts({ clock, writer, health, isShared, repeated }: Part
   }
 
   return {
-    commit: async (group) => {
+    commit: async (group, hasWaited) => {
       for (let tries = 1; ; tries += 1) {
         const outcome = await decided(
-          await transact(await writer.connection(), group, { clock, streamSeqs, isShared, keys }),
+          await transact(await writer.connection(), group, { clock, streamSeqs, isShared, keys, hasWaited }),
         );
         if (outcome.kind === 'committed') return outcome;
         streamSeqs.forget();

@@ -34,6 +34,9 @@ interface Parts {
 
 /** Verbs of one transaction: the first of them waits for all. */
 const MOST_VERBS = 64;
+
+const undone = (error: unknown): Outcome => ({ kind: 'undone', error });
+
 export function makeCommits({ clock, writer, health, isShared, committed }: Parts): Commits {
   const watches: CommitWatch[] = [];
   const repeated = () => {
@@ -57,9 +60,9 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
   }
 
   /** Returns those that had no time. */
-  async function carryOutGroup(group: readonly PendingVerb[]): Promise<readonly PendingVerb[]> {
+  async function carryOutGroup(group: readonly PendingVerb[], hasWaited = false): Promise<readonly PendingVerb[]> {
     const startedAt = clock.monotonic();
-    const outcome = await attempts.commit(group).catch((error: unknown): Outcome => ({ kind: 'undone', error }));
+    const outcome = await attempts.commit(group, hasWaited).catch(undone);
     if (outcome.kind === 'committed') {
       for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
       health.well();
@@ -68,10 +71,10 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
       if (events.length > 0) committed(events);
       return group.filter((verb) => !results.has(verb));
     }
-    const { error } = outcome;
+    const kind = faultKindOf(outcome.error);
     // A verb that refuses, or a statement that fails, undoes no other verb.
-    if (group.length > 1 && faultKindOf(error) !== 'away') for (const one of group) await carryOutGroup([one]);
-    else refuse(group, error);
+    if (group.length > 1 && kind !== 'away') for (const one of group) await carryOutGroup([one], kind === 'locked');
+    else refuse(group, outcome.error);
     return [];
   }
 

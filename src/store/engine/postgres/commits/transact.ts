@@ -31,6 +31,8 @@ export type Results = ReadonlyMap<ScopedVerb, unknown>;
 interface Parts extends Adding {
   readonly clock: Clock;
   readonly keys: Keys;
+  /** For a lock of another client. */
+  readonly hasWaited: boolean;
 }
 
 /** A call of a verb. */
@@ -49,6 +51,8 @@ interface Done {
 
 /** Begins it, and asks for its number, by which its fate can be asked for. */
 const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
+/** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
+const BEGIN_AGAIN = 'BEGIN; SET LOCAL lock_timeout = 100; SELECT pg_current_xact_id()';
 
 /** After so long a transaction begins no further verb: those that are done wait for its end. */
 const WORK_MS = 25;
@@ -60,7 +64,7 @@ const WORK_MS = 25;
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
   const pipeline = makePipeline(connection, parts.keys);
   parts.keys.refill(connection);
-  const begun = pipeline.say(BEGIN);
+  const begun = pipeline.say(parts.hasWaited ? BEGIN_AGAIN : BEGIN);
   begun.catch(() => undefined);
   const endsAt = parts.clock.monotonic() + WORK_MS;
   const all = await sideBySide(verbs, async (verb): Promise<Done | null> => {

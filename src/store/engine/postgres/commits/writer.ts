@@ -6,6 +6,7 @@ import { connect, type Connection, settle } from '../connections/connection.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
 import { takeLock } from '../opening/lock.ts';
+import { historyOf } from '../opening/server.ts';
 
 export interface Writer {
   /** The connection; a new one in place of one that is lost. Rejects when none can be made for some seconds. */
@@ -21,8 +22,9 @@ interface Parts {
   config(): ClientConfig;
   readonly clock: Clock;
   readonly health: Health;
-  /** Of the database, for whoever is refused its lock; null when it isn't locked. */
-  readonly lockedName: string | null;
+  /** Of the database, where a sentence begins. */
+  readonly name: string;
+  readonly isLocked: boolean;
   /** Examines a server that was reached for the first time, before anything is set or taken there. */
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
@@ -34,23 +36,29 @@ interface Parts {
 /** How long a database may be away before verbs are refused; those that come after are refused at once, until it is back. */
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
+/** What was confirmed before may be missing: whatever is known of it here can't be relied on. */
+const ANOTHER =
+  'has another history than before: a standby took over, or a backup was restored. The daemon has to start again from what is there.';
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
 
-export function makeWriter({ config, clock, health, lockedName, reachedFirst, opened, replaced }: Parts): Writer {
+export function makeWriter({ config, clock, health, name, isLocked, reachedFirst, opened, replaced }: Parts): Writer {
   let current: Connection | undefined;
   let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
   /** Of the last event that is known to be kept; null before any connection. */
   let lastId: number | null = null;
+  let history = '';
   let isClosed = false;
 
   async function prepare(connection: Connection): Promise<void> {
     if (lastId === null) await reachedFirst(connection);
+    else if ((await historyOf(connection)) !== history) throw new ErrandError('conflict', `${name} ${ANOTHER}`);
     await settle(connection);
-    if (lockedName !== null) await takeLock(connection, { clock, name: lockedName, lastPid });
+    if (isLocked) await takeLock(connection, { clock, name, lastPid });
     lastPid = connection.serverPid;
     if (lastId !== null) return;
     await opened(connection);
+    history = await historyOf(connection);
     lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;
   }
 

@@ -1,8 +1,9 @@
 // What a server and its database must be, before anything is written there.
+import type { ClientConfig } from 'pg';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Value } from '../../statement.ts';
 import type { PostgresAddress } from '../connections/address.ts';
-import type { Connection } from '../connections/connection.ts';
+import { connect, type Connection, settle } from '../connections/connection.ts';
 import { createDatabase, psql, quoted, titleOf } from './opening-faults.ts';
 
 /** PostgreSQL 15, as `server_version_num` counts. */
@@ -15,6 +16,13 @@ export const SERVER_FACTS = `SELECT current_setting('server_version_num'), curre
 
 const PROCESS = 'SELECT pg_backend_pid()';
 
+/** Opens a connection, whose session is its own. Throws `conflict` for a proxy that pools by transaction. */
+export const connectToOwn = (config: ClientConfig, address: PostgresAddress, lost: (error: Error) => void) =>
+  connect(config, lost, async (connection) => {
+    await requireOwnSession(connection, config, address);
+    await settle(connection);
+  });
+
 /**
  * Throws `conflict` for a proxy that gives each transaction another session of the server: locks, notifications and prepared statements
  * would be lost on the way. With one, a second connection gets the session that the first one has just used. Neither may have settings:
@@ -22,13 +30,17 @@ const PROCESS = 'SELECT pg_backend_pid()';
  */
 export async function requireOwnSession(
   first: Connection,
-  second: () => Promise<Connection>,
+  config: ClientConfig,
   address: PostgresAddress,
 ): Promise<void> {
   const pidOf = async (connection: Connection) => (await connection.say(PROCESS)).rows[0]![0];
   // The number that was told with the connection is that of a process, unless a proxy has made it up.
   if ((await pidOf(first)) === first.serverPid) return;
-  const other = await second();
+  const other = await connect(
+    config,
+    () => undefined,
+    async () => undefined,
+  );
   try {
     if ((await pidOf(first)) !== (await pidOf(other))) return;
   } finally {
@@ -36,6 +48,20 @@ export async function requireOwnSession(
   }
   const words = 'is behind a proxy that pools by transaction. With pgbouncer: pool_mode = session for this database.';
   throw new ErrandError('conflict', `${titleOf(address)} ${words}`);
+}
+
+const HISTORY = `SELECT pg_is_in_recovery(),
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END`;
+
+/**
+ * The history that the rows of a server belong to, another one once a standby took over or a backup was restored; empty where the server
+ * doesn't tell. Rejects on a standby as a statement that writes would.
+ */
+export async function historyOf(connection: Connection): Promise<string> {
+  const told = await connection.say(HISTORY).catch(() => null);
+  const [isStandby = 0, history = ''] = told?.rows[0] ?? [];
+  if (isStandby === 1) throw Object.assign(new Error('it is a standby'), { code: '25006' });
+  return String(history);
 }
 
 /** Throws `conflict` for a server that Errand can't use, with what to run. */
