@@ -6,7 +6,8 @@ import { connect } from '../../../../../src/store/engine/postgres/connections/co
 import type { Store } from '../../../../../src/store/open-store.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
 import { caughtVerb, makeDrive } from '../../../../support/postgres/interleaving.ts';
-import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import {
   aSpentCall,
   aStep,

@@ -10,7 +10,8 @@ import { carryOut, makePipeline } from '../../../../../src/store/engine/postgres
 import { READER } from '../../../../../src/store/engine/statement.ts';
 import { makeRecordProgress } from '../../../../../src/store/lifecycle/record-progress.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { openRows } from '../../../../support/store/open-store.ts';
 import { aSpentCall, fenceOf, FREE, storeFixture } from '../../../../support/store/store-fixture.ts';
 

@@ -50,7 +50,13 @@ test('verbs of other sessions share round trips; those of one session, and those
     named('both', [2, 3]),
     named('four', [4]),
   ];
-  const parts = { clock: fakeClock(), streamSeqs: makeStreamSeqs(), isShared: false, keys: makeKeys() };
+  const parts = {
+    clock: fakeClock(),
+    streamSeqs: makeStreamSeqs(),
+    isShared: false,
+    keys: makeKeys(),
+    hasWaited: false,
+  };
   await transact(connection, verbs, parts);
   const placesOf = (name: string) => statements.flatMap((other, at) => (other === name ? [at] : []));
   const isBetween = (name: string, other: string) => {
