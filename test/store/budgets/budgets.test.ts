@@ -2,10 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { BudgetTerms } from '../../../src/domain/budgets/budget.ts';
 import { mostOf } from '../../../src/domain/budgets/decide.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
-import { openStore } from '../../support/store/open-store.ts';
+import { ledgerFaultsOf, openStore } from '../../support/store/open-store.ts';
 import type { Reservation } from '../../../src/store/budgets/reserve.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
   BACKGROUND_CLAIM,
@@ -109,7 +108,7 @@ test('a call that was written down is recorded with the estimate of its prompt a
   const [row] = fixture.rows('SELECT model, input_tokens, cost_usd, estimated, outcome, run_seq FROM usage_records');
   const facts = { model: 'deep', input_tokens: 700, cost_usd: 0.7, estimated: 1, outcome: 'lost' };
   expect(row).toEqual({ ...facts, run_seq: lost.runSeq });
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
   const store = openStore(fixture.file, fixture.clock);
   onTestFinished(() => store.close());
   const claims = await store.runs.claim({ limit: 9, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
@@ -172,7 +171,7 @@ test('a call whose reply is not kept is paid for, also after its run was stopped
   expect((await fixture.get(id)).spent).toBe(2_000);
   // Most of it is used, and the session is gone.
   expect(fixture.rows('SELECT * FROM insights')).toEqual([]);
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('a call waits for a budget that another one awaits, even if there is room; for another budget it does not', async () => {

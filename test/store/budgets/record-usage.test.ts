@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quarterOf } from '../../../src/domain/time-zone.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
-import { openRows } from '../../support/store/open-store.ts';
+import { ledgerFaultsOf, openRows } from '../../support/store/open-store.ts';
 import { StepTransaction } from '../../../src/store/engine/statement.ts';
 import { recordCall } from '../../../src/store/budgets/record-usage.ts';
 import { callEveryVerb } from '../../support/store/every-verb.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import {
   aSpentCall,
   aStep,
@@ -84,7 +83,7 @@ test('replies, sub-agents and summaries leave a row each, which add up to the us
   await fixture.store.runs.recordStep(fence, aStep({ step: 2, usage: USAGE }), PRICED);
   expect(records(fixture).map(({ model }) => model)).toEqual(['deep', 'scripted', 'deep']);
   expect((await fixture.store.runs.get(run!.seq)).usage.inputTokens).toBe(3_000);
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('an attempt that has lost its run leaves no row', { tags: ['G12'] }, async () => {
@@ -156,14 +155,14 @@ test('a call without a run counts for its session, and for no source', async () 
   expect(fixture.rows('SELECT normal_quarter, scheduled_quarter FROM session_activity')).toEqual([
     { normal_quarter: 0, scheduled_quarter: 0 },
   ]);
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('whatever verbs do, the rows add up to what is kept of them', { tags: ['G12'] }, async () => {
   const fixture = await storeFixture();
   await callEveryVerb(fixture);
   expect(records(fixture)).not.toEqual([]);
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('a ledger that does not add up is found out', async () => {
@@ -178,7 +177,7 @@ test('a ledger that does not add up is found out', async () => {
   await database.write((tx) => tx.run('UPDATE session_totals SET tool_count = 5'))();
   await database.write((tx) => tx.run('UPDATE runs SET tool_count = 3'))();
   await database.close();
-  expect(ledgerFaults(file).map((line) => line.replace(/:.*/, ''))).toEqual([
+  expect(ledgerFaultsOf(file).map((line) => line.replace(/:.*/, ''))).toEqual([
     'usage of runs do not add up',
     'quarters of an hour do not add up',
     'activity of sessions do not add up',

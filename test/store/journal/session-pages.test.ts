@@ -49,17 +49,18 @@ test('each page of a session has the events of its range, in both directions', a
   expect(ids.length).toBeGreaterThan(35);
   const pageOf = async (range: EventRange) =>
     (await fixture.store.events.listOfSession(sessionSeq, range)).events.map(({ event }) => event.id);
-  const bounds = [0, ...ids.flatMap((id) => [id, id + 1])];
+  // Ids of events, and some in between.
+  const bounds = [0, ...ids.flatMap((id, at) => (at % 3 === 0 ? [id, id + 1] : [id]))];
+  const check = async (range: Omit<EventRange, 'order'>) => {
+    const { afterId, beforeId, limit } = range;
+    const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
+    const [asc, desc] = await Promise.all([pageOf({ ...range, order: 'asc' }), pageOf({ ...range, order: 'desc' })]);
+    expect(asc, JSON.stringify(range)).toEqual(own.slice(0, limit));
+    expect(desc, JSON.stringify(range)).toEqual(own.toReversed().slice(0, limit));
+  };
   for (const limit of [1, 2, 7, 30, 99])
-    for (const afterId of bounds)
-      for (const beforeId of [null, ids[5]!, ids[19]!, ids.at(-1)!]) {
-        const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
-        const range = { afterId, beforeId, limit };
-        expect(await pageOf({ ...range, order: 'asc' }), JSON.stringify(range)).toEqual(own.slice(0, limit));
-        expect(await pageOf({ ...range, order: 'desc' }), JSON.stringify(range)).toEqual(
-          own.toReversed().slice(0, limit),
-        );
-      }
+    for (const beforeId of [null, ids[5]!, ids[19]!, ids.at(-1)!])
+      await Promise.all(bounds.map((afterId) => check({ afterId, beforeId, limit })));
 });
 
 test('an event of a page names its run', async () => {

@@ -1,5 +1,6 @@
 // Stopping in the store: what moves, what is published, and that exactly one end of a run is ever committed.
 import { expect, test } from 'vitest';
+import { isPostgres } from '../../support/postgres/shared-cluster.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';
 
@@ -64,12 +65,15 @@ test('a finalizing run is canceled, too', async () => {
   expect(ends(fixture).map(({ type }) => type)).toEqual(['run.stopped']);
 });
 
-test('stop against completion, a thousand times: exactly one outcome, one event, and both agree', {
+/** PostgreSQL answers each over its socket. */
+const ROUNDS = isPostgres ? 150 : 1_002;
+
+test('stop against completion, again and again: exactly one outcome, one event, and both agree', {
   tags: ['§3.1-one-end', 'D1'],
 }, async () => {
   const fixture = await storeFixture();
   const outcomes = { completed: 0, canceled: 0 };
-  for (let round = 0; round < 1_000; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const { seq, sessionSeq } = await fixture.accept();
     const [run] = await fixture.claim();
     const complete = () => [
@@ -89,11 +93,11 @@ test('stop against completion, a thousand times: exactly one outcome, one event,
     expect(session!.status).toBe(status === 'completed' ? 'completed' : 'stopped');
     outcomes[status as keyof typeof outcomes] += 1;
   }
-  expect(outcomes).toEqual({ completed: 334, canceled: 666 });
+  expect(outcomes).toEqual({ completed: ROUNDS / 3, canceled: (ROUNDS / 3) * 2 });
   const committed = ends(fixture);
-  expect(new Set(committed.map(({ run_seq }) => run_seq)).size).toBe(1_000);
-  expect(committed.filter(({ type }) => type === 'run.stopped')).toHaveLength(666);
-  expect(committed).toHaveLength(1_000);
+  expect(new Set(committed.map(({ run_seq }) => run_seq)).size).toBe(ROUNDS);
+  expect(committed.filter(({ type }) => type === 'run.stopped')).toHaveLength((ROUNDS / 3) * 2);
+  expect(committed).toHaveLength(ROUNDS);
 });
 
 test('what follows in the session waits until the executor of a stopped run has confirmed', async () => {

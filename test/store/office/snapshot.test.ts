@@ -1,6 +1,6 @@
 // The snapshot of the installation (§4.8 rules 1 and 2, G13) after some work.
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
+import { ledgerFaultsOf } from '../../support/store/open-store.ts';
 import { aTask } from '../../support/store/schedules.ts';
 import { COST, officeFixture, type OfficeFixture, TOKENS } from '../../support/store/office-fixture.ts';
 
@@ -161,7 +161,7 @@ test('the installation’s usage is that of its teams, of users without one, and
   expect(usage.tokens).toBe(6 * TOKENS);
   expect(teams.map(({ name, tokens }) => [name, tokens])).toEqual([['Blue', 2 * TOKENS]]);
   expect(unassigned).toMatchObject({ tokens: 3 * TOKENS, active: 1 });
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('the sessions that changed last are returned with their newest run, at most 24', { tags: ['G13'] }, async () => {

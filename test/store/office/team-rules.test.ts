@@ -1,7 +1,7 @@
 // Rules 2 to 7 of §4.8 as scenarios: the figures of each team, and its list of today, after some work.
 import { expect, test } from 'vitest';
 import type { RunSource } from '../../../src/domain/sessions/office.ts';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
+import { ledgerFaultsOf } from '../../support/store/open-store.ts';
 import { officeFixture, type OfficeFixture } from '../../support/store/office-fixture.ts';
 
 /** Sessions that count, sessions with rows, and rows. */
@@ -257,7 +257,7 @@ async function holds({ play: act, source = null, ...expected }: Scenario): Promi
     unassigned: NOTHING,
     ...expected,
   });
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
   if (source !== null) return;
   // Rule 3: the same figures as in the snapshot, for teams that are there.
   const { teams: days, unassigned: rest } = await fixture.snapshot();

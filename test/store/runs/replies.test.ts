@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { previewOf } from '../../../src/domain/sessions/content.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 import { messagesOf } from '../../support/store/read-whole.ts';
-import { literal } from '../../support/store/open-store.ts';
+import { literal, placesOf } from '../../support/store/open-store.ts';
 
 /** Longer than a preview, which several places have. */
 const WORDS = Array.from({ length: 9 }, () => 'The moon pulls the water, the sun a little too.').join(' ');
@@ -32,13 +32,8 @@ async function answered() {
 test('a text of an agent is stored in its step and in the stream, and nowhere else', async () => {
   const fixture = await answered();
   await fixture.settle(WORDS);
-  const holding = fixture
-    .rows<{ name: string; sql: string }>(
-      `SELECT t.name || '.' || c.name AS name, 'SELECT 1 FROM ' || t.name || ' WHERE instr("' || c.name || '", ''${WORDS}'')' AS sql
-       FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name <> 'text_preview'`,
-    )
-    .flatMap(({ name, sql }) => fixture.rows(sql).map(() => name));
-  expect(holding.toSorted()).toEqual(['events.payload', 'steps.text']);
+  const holding = placesOf(fixture.file, WORDS).filter((place) => !place.endsWith('.text_preview'));
+  expect(holding).toEqual(['events.payload', 'steps.text']);
 });
 
 const CONTENT = [

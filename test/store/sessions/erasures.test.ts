@@ -1,22 +1,13 @@
 // Texts erased from the database: those of deleted sessions, and streamed text that was discarded.
 import { expect, test } from 'vitest';
 import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
-import { openStore } from '../../support/store/open-store.ts';
+import { openStore, placesOf } from '../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
 /** Occurs in every text of the session under test. */
 const SECRET = 'The wreck lies off Ushant';
 const delta = (text: string): NewEvent => ({ type: 'content_block_delta', payload: { index: 0, text } });
 const result = (output: string) => ({ step: 1, toolUseId: 'x', name: 'shell', ok: true, output, durationMs: 1 });
-
-/** Where a text occurs in the file, by table and column. */
-function placesOf(fixture: StoreFixture, text: string): string[] {
-  const columns = fixture.rows<{ place: string; sql: string }>(
-    `SELECT t.name || '.' || c.name AS place, 'SELECT 1 FROM ' || t.name || ' WHERE instr("' || c.name || '", ''${text}'') LIMIT 1' AS sql
-     FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`,
-  );
-  return columns.filter(({ sql }) => fixture.rows(sql).length > 0).map(({ place }) => place);
-}
 
 /** A session with its words in every place that a text can take. */
 async function acceptEverything(fixture: StoreFixture, text: string) {
@@ -76,21 +67,23 @@ test('no text of a deleted session is left in any table; what it has used is', a
   const other = await acceptEverything(fixture, 'The tide turns at six');
   const figures = () => ({
     runs: fixture.rows(
-      "SELECT input_tokens, output_tokens, cost_usd, status, created_at, error ->> '$.type' FROM runs",
+      "SELECT input_tokens, output_tokens, cost_usd, status, created_at, error ->> '$.type' FROM runs ORDER BY seq",
     ),
-    steps: fixture.rows('SELECT run_seq, step, input_tokens, output_tokens, created_at FROM steps'),
+    steps: fixture.rows(
+      'SELECT run_seq, step, input_tokens, output_tokens, created_at FROM steps ORDER BY run_seq, step',
+    ),
   });
-  const [before, places] = [figures(), placesOf(fixture, 'The tide turns at six')];
-  expect(placesOf(fixture, SECRET)).toEqual(places);
+  const [before, places] = [figures(), placesOf(fixture.file, 'The tide turns at six')];
+  expect(placesOf(fixture.file, SECRET)).toEqual(places);
   expect(places.length).toBeGreaterThan(27);
   const newest = fixture.rows('SELECT max(id) AS id FROM messages');
   await erase(fixture, sessionSeq);
-  expect(placesOf(fixture, SECRET)).toEqual([]);
+  expect(placesOf(fixture.file, SECRET)).toEqual([]);
   expect(figures()).toEqual(before);
-  expect(placesOf(fixture, 'The tide turns at six')).toEqual(places);
+  expect(placesOf(fixture.file, 'The tide turns at six')).toEqual(places);
   expect(fixture.rows('SELECT max(id) AS id FROM messages')).toEqual(newest);
   await erase(fixture, other.sessionSeq);
-  expect(placesOf(fixture, 'The tide turns at six')).toEqual([]);
+  expect(placesOf(fixture.file, 'The tide turns at six')).toEqual([]);
 });
 
 test('ids of the journal are not given again when the newest session is erased', async () => {
@@ -132,7 +125,7 @@ test('no commit of an erasure is large, however much there is; it continues afte
     const now = counts();
     expect(before.events - now.events + 50 * (before.calls - now.calls)).toBeLessThanOrEqual(1_050);
   }
-  expect([commits > 5, placesOf(fixture, SECRET)]).toEqual([true, []]);
+  expect([commits > 5, placesOf(fixture.file, SECRET)]).toEqual([true, []]);
   await again.close();
 });
 

@@ -1,7 +1,7 @@
 // The space of workspaces is known per user at any moment, and nobody over the quota gets a new run.
 import { expect, test } from 'vitest';
-import { ledgerFaults } from '../../../src/selftest/checks/ledger-faults.ts';
 import { START } from '../../../src/store/retention/batch.ts';
+import { ledgerFaultsOf } from '../../support/store/open-store.ts';
 import { aTask, fireDue, fireNow, LIMITS, work } from '../../support/store/schedules.ts';
 import { aTurn, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { recordWhole } from '../../support/store/read-whole.ts';
@@ -33,7 +33,7 @@ test('the sum follows what runs add, change and delete', async () => {
   expect(await used()).toBe(123);
   await leave([file('/a', 70), file('/d', 5)], sessionId);
   expect(await used()).toBe(78);
-  expect(ledgerFaults(fixture.file)).toEqual([]);
+  expect(ledgerFaultsOf(fixture.file)).toEqual([]);
 });
 
 test('a deleted session takes nothing from then on, whatever becomes of its rows', async () => {
@@ -45,7 +45,7 @@ test('a deleted session takes nothing from then on, whatever becomes of its rows
   await store.artifacts.recordArtifacts(deleted.seq, { files: [file('/z', 9)], skipped: {} });
   while (await store.erasures.finishCleanup(deleted.sessionSeq));
   expect(await used()).toBe(20);
-  expect(ledgerFaults(database)).toEqual([]);
+  expect(ledgerFaultsOf(database)).toEqual([]);
 });
 
 test('an idle workspace takes nothing once it is emptied, also when that is interrupted', async () => {
@@ -60,7 +60,7 @@ test('an idle workspace takes nothing once it is emptied, also when that is inte
   expect(await used()).toBe(20);
   expect(await store.retention.forgetWorkspace(idle, true, { room: () => 9 })).toBe(false);
   expect(await used()).toBe(0);
-  expect(ledgerFaults(database)).toEqual([]);
+  expect(ledgerFaultsOf(database)).toEqual([]);
 });
 
 test('a turn is refused beyond the quota, not at it; 0 is none', async () => {

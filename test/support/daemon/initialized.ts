@@ -31,10 +31,9 @@ export function initialized(dataDir: string, { adminName = ADMIN_NAME, database 
     const own = database ?? (isPostgres ? databaseOf(dataDir) : undefined);
     return initialize(dataDir, adminName, own);
   }
-  // Before the rows are asked for, which are copies as well.
-  if (isPostgres) databaseOf(dataDir, INITIALIZED);
   // With the modes of its folders.
   execFileSync('cp', ['-rp', join(run, 'data'), dataDir]);
+  if (isPostgres) databaseOf(dataDir, INITIALIZED);
   return JSON.parse(readFileSync(join(run, 'created.json'), 'utf8')) as Created;
 }
 

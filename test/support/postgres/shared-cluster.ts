@@ -1,15 +1,15 @@
 // The PostgreSQL server that the tests of one run share, and a database of its own for each of their stores.
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { type PostgresAddress, readPostgresAddress } from '../../../src/store/engine/postgres/connections/address.ts';
-import { translate } from '../../../src/store/engine/postgres/sql/dialect.ts';
 import { openPostgres } from '../../../src/store/engine/postgres/open-database.ts';
+import { translate } from '../../../src/store/engine/postgres/sql/dialect.ts';
 import { keyOf } from '../../../src/store/engine/postgres/sql/schema.ts';
-import { ROLE, startCluster, SUPERUSER, urlOf } from './cluster.ts';
-import { programOf } from './programs.ts';
+import { addressOf } from './address-of.ts';
+import { ROLE, startCluster, urlOf } from './cluster.ts';
+import { NOTES, takeDatabase } from './databases.ts';
+import { KEEP_FIRST_ROWS } from './emptying.ts';
+import { type Execute, makeExecute } from './statements-at-once.ts';
 
 /** Whether the stores of the tests are databases of PostgreSQL. */
 export const isPostgres = process.env['ERRAND_TEST_ENGINE'] === 'postgres';
@@ -25,21 +25,14 @@ export const INITIALIZED = 'errand_initialized';
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env[OF_THE_RUN] !== undefined) return undefined;
   const cluster = await startCluster();
+  mkdirSync(join(cluster.directory, NOTES));
   await cluster.query('postgres', `CREATE DATABASE ${TEMPLATE} OWNER ${ROLE}`);
   const database = openPostgres(addressOf(cluster.url(TEMPLATE)), systemClock);
   await database.answered();
   await database.close();
-  // Opening has drawn some already.
-  await cluster.query(TEMPLATE, "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'");
+  await cluster.query(TEMPLATE, KEEP_FIRST_ROWS);
   process.env[OF_THE_RUN] = cluster.directory;
   return cluster.close;
-}
-
-/** Reads an address that must be right. */
-export function addressOf(url: string): PostgresAddress {
-  const read = readPostgresAddress(url);
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  return read.address;
 }
 
 function sharedDirectory(): string {
@@ -48,35 +41,13 @@ function sharedDirectory(): string {
   return directory;
 }
 
-/** Executes statements at once, as the administrator, and answers what the last one printed. */
-function execute(database: string, ...statements: readonly string[]): string {
-  const where = ['-h', sharedDirectory(), '-U', SUPERUSER, '-d', database];
-  const commands = statements.flatMap((statement) => ['-c', statement]);
-  return execFileSync(programOf('psql'), [...where, '-XqAt', '-v', 'ON_ERROR_STOP=1', ...commands], {
-    encoding: 'utf8',
-    maxBuffer: 256 * 1024 * 1024,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
+let executing: Execute | undefined;
 
-/** Databases that this process has made, by what they are of. */
-const made = new Map<string, string>();
+const execute: Execute = (database, sql) => (executing ??= makeExecute(sharedDirectory()))(database, sql);
 
-/** The address of the database that stands for a SQLite file at `path`: a fresh one with the schema at first, and then the same. */
-export function databaseFor(path: string, template = TEMPLATE): string {
-  const database = `t_${createHash('sha256').update(path).digest('hex').slice(0, 20)}`;
-  if (!made.has(path)) {
-    const gone = [...made].filter(([of]) => !existsSync(dirname(of)));
-    for (const [of] of gone) made.delete(of);
-    const drops = gone.map(([, name]) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    // It exists when another process of the test has made it.
-    const exists = execute('postgres', ...drops, `SELECT 1 FROM pg_database WHERE datname = '${database}'`) !== '';
-    if (!exists)
-      execute('postgres', `CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${ROLE} STRATEGY FILE_COPY`);
-    made.set(path, database);
-  }
-  return urlOf(sharedDirectory(), database);
-}
+/** The address of the database that stands for a SQLite file at `path`: an empty one with the schema at first, and then the same. */
+export const databaseFor = (path: string, template = TEMPLATE): string =>
+  urlOf(sharedDirectory(), takeDatabase({ directory: sharedDirectory(), path, template, execute }));
 
 /** Makes an empty database of this name. Answers its address. */
 export function emptyDatabase(name: string): string {
@@ -87,12 +58,14 @@ export function emptyDatabase(name: string): string {
 /** Rows of a query on it, beside its store. */
 export function rowsIn<Row>(path: string, sql: string): Row[] {
   const { database } = addressOf(databaseFor(path));
-  return JSON.parse(execute(database, `SELECT coalesce(json_agg(row), '[]') FROM (${translate(sql)}) AS row`)) as Row[];
+  const rows = execute(database, `SELECT coalesce(json_agg(row), '[]') AS rows FROM (${translate(sql)}) AS row`);
+  return (rows[0] as { readonly rows: Row[] }).rows;
 }
 
 /** Changes it, beside its store. */
 export function changeIn(path: string, sql: string): void {
-  execute(addressOf(databaseFor(path)).database, translate(sql), ...numbersAfter(sql));
+  const statements = [`SET ROLE ${ROLE}`, translate(sql), ...numbersAfter(sql), 'RESET ROLE'];
+  execute(addressOf(databaseFor(path)).database, statements.join(';\n'));
 }
 
 /** The numbers of later rows are behind those that an insert has given, as SQLite's are. */

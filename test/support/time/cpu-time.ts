@@ -15,9 +15,10 @@ export async function longestTurnMsOf(work: () => Promise<unknown>): Promise<num
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
     longest = Math.max(longest, (user + system) / 1_000);
-    if (!isOver) setImmediate(look);
+    // After each turn, and without one for its own sake: the loop waits as ever.
+    if (!isOver) setImmediate(look).unref();
   };
-  setImmediate(look);
+  setImmediate(look).unref();
   await work();
   isOver = true;
   look();

@@ -1,9 +1,10 @@
 // Streamed text in the journal: found, read and removed wherever it is, although the index of its run lacks it.
 import { expect, onTestFinished, test } from 'vitest';
 import type { NewEvent } from '../../../../src/domain/sessions/journal-event.ts';
-import { openFileInspector } from '../../../../src/store/engine/sqlite/inspector.ts';
+import type { EventRange } from '../../../../src/store/journal/pages.ts';
 import { inspect } from '../../../../src/store/inspection/inspect.ts';
-import { openStore } from '../../../support/store/open-store.ts';
+import { openInspector } from '../../../../src/store/inspection/open-inspector.ts';
+import { locationOf, openStore } from '../../../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../../support/store/store-fixture.ts';
 
 const COMPLETED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
@@ -41,20 +42,24 @@ test('each page of a run has the events of its range, in both directions, howeve
   const { fixture, run } = await farStream();
   const ids = idsOf(fixture, run.seq);
   expect(ids.length).toBeGreaterThan(22);
+  const check = async (range: EventRange) => {
+    const { afterId, beforeId, limit, order } = range;
+    const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
+    const { events: page } = await fixture.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
+    const expected = order === 'asc' ? own : own.toReversed();
+    expect(
+      page.map(({ event }) => event.id),
+      JSON.stringify(range),
+    ).toEqual(expected.slice(0, limit));
+  };
   for (const limit of [1, 4, 99])
-    for (const afterId of [0, ...ids.flatMap((id) => [id, id + 1])])
-      for (const beforeId of [null, ids[6]!, ids[8]!, ids.at(-1)!, Number.MAX_SAFE_INTEGER]) {
-        const own = ids.filter((id) => id > afterId && (beforeId === null || id < beforeId));
-        for (const order of ['asc', 'desc'] as const) {
-          const range = { afterId, beforeId, limit, order };
-          const { events: page } = await fixture.store.events.listOfRunInSession(run, { range, fromStreamSeq: null });
-          const expected = order === 'asc' ? own : own.toReversed();
-          expect(
-            page.map(({ event }) => event.id),
-            JSON.stringify(range),
-          ).toEqual(expected.slice(0, limit));
-        }
-      }
+    for (const afterId of [0, ...ids.flatMap((id) => [id, id + 1])]) {
+      const ends = [null, ids[6]!, ids[8]!, ids.at(-1)!, Number.MAX_SAFE_INTEGER];
+      const ranges = ends.flatMap((beforeId) =>
+        (['asc', 'desc'] as const).map((order) => ({ afterId, beforeId, limit, order })),
+      );
+      await Promise.all(ranges.map(check));
+    }
 });
 
 test('a page from each place of the stream on has the events from there', async () => {
@@ -106,7 +111,7 @@ test('the last text says when a run had its last event: to the office, and to an
   await fixture.store.runs.appendStream(fence, texts(2, 1));
   const { items } = await fixture.store.office.listRuns(run.sessionSeq, { limit: 9, offset: 0 });
   expect(items[0]!.updatedAt).toBe(fixture.clock.now());
-  const store = openFileInspector(fixture.file);
+  const store = await openInspector(locationOf(fixture.file));
   onTestFinished(store.close);
   const wish = { largeBytes: 1, full: false, auditEnd: null, defined: null, now: 0 };
   const stuckAt = async (silentSince: number) =>

@@ -5,7 +5,8 @@ import { clientConfig } from '../../../../src/store/engine/postgres/connections/
 import { SETTINGS } from '../../../../src/store/engine/postgres/connections/settings.ts';
 import { callEveryVerb } from '../../../support/store/every-verb.ts';
 import { storeFixture } from '../../../support/store/store-fixture.ts';
-import { addressOf, databaseFor, isPostgres } from '../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../support/postgres/address-of.ts';
+import { databaseFor, isPostgres } from '../../../support/postgres/shared-cluster.ts';
 
 /** Tables that grow with people and definitions, or with what is in progress; or have one row. */
 const SHORT =

@@ -6,7 +6,8 @@ import { systemClock } from '../../../../../src/domain/clock.ts';
 import { openPostgres } from '../../../../../src/store/engine/postgres/open-database.ts';
 import type { Reader, Step, Transaction } from '../../../../../src/store/engine/statement.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
 
 /** What becomes of a transaction between its insert of events and its end, by the name of the team that it adds. */

@@ -6,7 +6,8 @@ import type { Database } from '../../../../../src/store/engine/database.ts';
 import { openPostgres } from '../../../../../src/store/engine/postgres/open-database.ts';
 import type { Step, Transaction } from '../../../../../src/store/engine/statement.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
 
 const freshDatabase = () => databaseFor(join(temporaryDirectory(), 'errand.db'));

@@ -11,7 +11,8 @@ import { openPostgres } from '../../../../../src/store/engine/postgres/open-data
 import { makeStore } from '../../../../../src/store/open-store.ts';
 import { renderBody } from '../../../../../src/webhooks/bodies/render-body.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { addressOf, databaseFor } from '../../../../support/postgres/shared-cluster.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { aTurn, BACKGROUND_CLAIM, fenceOf, START, storeFixture } from '../../../../support/store/store-fixture.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
 

@@ -1,0 +1,25 @@
+// Makes a database that a test has used like a new one, which takes a tenth of the time of another copy of its template.
+
+/** Sums up what the schema has, so that one that a test has changed is found. */
+const SCHEMA = `SELECT (SELECT sum(oid::bigint) FROM pg_class WHERE relnamespace = 'public'::regnamespace) AS relations,
+  (SELECT sum(oid::bigint) FROM pg_trigger) AS triggers, (SELECT sum(oid::bigint) FROM pg_constraint) AS constraints`;
+
+/** Executes statements for each table that may have had rows, whose name is `%1$I`. */
+const ofEachTable = (statements: string) => `DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0
+  LOOP ${statements} END LOOP; END $$`;
+
+/** Numbers begin anew: opening has drawn some. */
+const FIRST_NUMBERS = `SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'`;
+
+/** In the template: keeps what its tables have, beside them. */
+export const KEEP_FIRST_ROWS = `CREATE SCHEMA first; ${ofEachTable("EXECUTE format('CREATE TABLE first.%1$I AS TABLE %1$I', name);")};
+  CREATE TABLE first.schema AS ${SCHEMA}; ${FIRST_NUMBERS}`;
+
+/** In a copy: answers whether it is like a new one. Ends the connections of others, and has no triggers fire. */
+export const EMPTY = `SET session_replication_role = replica;
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+  ${ofEachTable(`EXECUTE format('DELETE FROM %1$I', name);
+    IF to_regclass(format('first.%1$I', name)) IS NOT NULL THEN EXECUTE format('INSERT INTO %1$I TABLE first.%1$I', name); END IF;`)};
+  RESET session_replication_role; ${FIRST_NUMBERS};
+  SELECT count(*) = 1 AS is_like_new FROM (${SCHEMA}) AS now JOIN first.schema USING (relations, triggers, constraints)`;
