@@ -1,6 +1,6 @@
 // Statements of verbs in the words of PostgreSQL. What both engines take is written so in the verb; here is what they don't share.
 
-import { LONG_IN_STATEMENTS } from './long-texts.ts';
+import { PATHS_IN_STATEMENTS } from './paths.ts';
 
 /** Text, quoted names and comments, which stay as they are; a parameter; or a name of ours, which would lose its capitals. */
 const TOKEN = /'[^']*'|"[^"]*"|--[^\n]*|\?|\b[a-z]\w*[A-Z]\w*\b/g;
@@ -29,7 +29,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // Integers of 64 bits, and text as bytes.
   [/\bAS INTEGER\)/g, 'AS BIGINT)'],
   [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],
-  ...LONG_IN_STATEMENTS,
+  ...PATHS_IN_STATEMENTS,
 ];
 
 /** The statement that does the same. */

@@ -1,6 +1,6 @@
 // The schema in the words of PostgreSQL, made of its one source.
 import { SCHEMA } from '../../schema.ts';
-import { LONG_IN_SCHEMA } from './long-texts.ts';
+import { PATHS_IN_SCHEMA } from './paths.ts';
 
 const SESSION_OPENED = `CREATE FUNCTION session_opened() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   UPDATE api_keys SET listed_sessions = listed_sessions + opened.number FROM (SELECT key_seq, count(*) AS number FROM opened_sessions
@@ -39,7 +39,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // An expression in an index stands in parentheses.
   [/\(id >> 9/g, '((id >> 9)'],
   [/, substring(\([^\n]*\))\) WHERE/g, ', (substring$1)) WHERE'],
-  ...LONG_IN_SCHEMA,
+  ...PATHS_IN_SCHEMA,
 ];
 
 /**

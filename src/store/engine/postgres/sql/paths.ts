@@ -9,7 +9,7 @@ const start = (path: string) => `left(${path}, ${START})`;
 type Rule = readonly [RegExp, string];
 
 /** Of the schema. */
-export const LONG_IN_SCHEMA: readonly Rule[] = [
+export const PATHS_IN_SCHEMA: readonly Rule[] = [
   [
     /CREATE TABLE (\w+) \(([^;]*),\n *PRIMARY KEY \((\w+), path\)\n\);/g,
     `CREATE TABLE $1 ($2\n);\nCREATE UNIQUE INDEX $1_by_path ON $1 ($3, ${start('path')}, md5(path));`,
@@ -23,7 +23,7 @@ export const LONG_IN_SCHEMA: readonly Rule[] = [
 ];
 
 /** Of statements: what is said of a path is said of its start, too, and of a tool use of its sum. */
-export const LONG_IN_STATEMENTS: readonly Rule[] = [
+export const PATHS_IN_STATEMENTS: readonly Rule[] = [
   [/((?:\b\w+\.)?\bpath) = (\$\d+|\w+\.entry_path)/g, `(${start('$1')} = ${start('$2')} AND $1 = $2)`],
   [/\bpath (>=?) (\$\d+)/g, `(${start('path')} >= ${start('$2')} AND path $1 $2)`],
   [/\bpath (<=?) (\$\d+)/g, `(${start('path')} <= ${start('$2')} AND path $1 $2)`],
