@@ -23,6 +23,7 @@ function aServer() {
       return answer;
     },
     say: async () => answer,
+    sayAtLength: async () => answer,
     onNotification: () => undefined,
     isLost: () => false,
     close: async () => undefined,
