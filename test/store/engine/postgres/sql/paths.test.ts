@@ -32,8 +32,7 @@ test('so is that of a table of tool uses', () => {
 ) STRICT;`;
   expect(postgresDdl(table)).toBe(`CREATE TABLE uses (
   run_seq     BIGINT NOT NULL,
-  tool_use_id TEXT COLLATE "C"    NOT NULL,
-  CHECK (run_seq > 0)
+  tool_use_id TEXT COLLATE "C"    NOT NULL
 );
 CREATE UNIQUE INDEX uses_by_tool_use ON uses (run_seq, md5(tool_use_id));`);
 });
