@@ -5,6 +5,7 @@ import { isOutOfReach, readSecret, type SecretForm, type SecretLocations } from 
 import { ErrandError } from '../domain/errors.ts';
 import { engineOf, type Settings } from '../domain/settings.ts';
 import { type AddressRead, readPostgresAddress } from '../store/engine/postgres/connections/address.ts';
+import { readStoreMark } from '../files/store-marker.ts';
 import type { StoreLocation } from '../store/location.ts';
 import type { Config } from './config.ts';
 
@@ -45,5 +46,18 @@ export function storeLocationOf({ settings, locations }: Pick<Config, 'settings'
   throw new ErrandError(
     'conflict',
     `${databaseFile === '' ? 'database' : 'database_file'} ${read.problems.join('; ')}.`,
+  );
+}
+
+/**
+ * The location, for whoever looks at a data directory without its daemon. Throws `conflict` where its rows are in a database that the
+ * settings don't name, or can't name while they are broken: a file that is there beside would be taken for them.
+ */
+export function requireMarked(location: StoreLocation, dataDir: string): StoreLocation {
+  const known = readStoreMark(dataDir);
+  if (location.kind === 'postgres' || known === null) return location;
+  throw new ErrandError(
+    'conflict',
+    `The rows of ${dataDir} are in ${known}, which the settings don't name, as far as they can be read: errand config check.`,
   );
 }

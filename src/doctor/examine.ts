@@ -1,7 +1,6 @@
 // Examines an installation: every check in its order, each with a deadline and alone in its failure.
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { engineOf } from '../domain/settings.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, CheckResult } from './check.ts';
@@ -13,7 +12,7 @@ import { SERVICE_CHECKS } from './checks/service.ts';
 import { type Scan, makeScanner } from './scan.ts';
 import { seeAnchor } from './seen-anchor.ts';
 import { referenceOf } from '../store/location.ts';
-import type { Installation, Subject } from './subject.ts';
+import { engineIn, type Installation, type Subject } from './subject.ts';
 
 /** In the order in which they are shown. Their ids stay the same; new ones are added where they belong. */
 export const CHECKS: readonly Check[] = [
@@ -67,8 +66,8 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
 }
 
 /** Those that concern its database. */
-function checksOf({ settings }: Installation): readonly Check[] {
-  const kind = engineOf(settings());
+function checksOf(installation: Installation): readonly Check[] {
+  const kind = engineIn(installation);
   return CHECKS.filter(({ engine = kind }) => engine === kind);
 }
 

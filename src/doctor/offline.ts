@@ -7,7 +7,7 @@ import type { Environment, Flags } from '../config/environment.ts';
 import type { Locations } from '../config/locations.ts';
 import { absentDirectory, type Configuration, loadLiveConfig } from '../config/read-configuration.ts';
 import { readWays } from '../config/read-ways.ts';
-import { storeLocationOf } from '../config/store-location.ts';
+import { requireMarked, storeLocationOf } from '../config/store-location.ts';
 import { sandboxSettings } from '../config/sandbox-settings.ts';
 import { probeSandbox } from '../agent/sandbox/sandbox.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -47,7 +47,8 @@ export async function examineOffline(
     );
     const doctor = makeDoctor({
       locations,
-      store: () => storeLocationOf({ settings: configuration.config.settings, locations }),
+      store: () =>
+        requireMarked(storeLocationOf({ settings: configuration.config.settings, locations }), locations.dataDir),
       settings: () => configuration.config.settings,
       catalog: () => configuration.catalog,
       defined: () => defined,

@@ -5,7 +5,8 @@ import type { Problem } from '../catalog/reading/problem.ts';
 import type { Locations } from '../config/locations.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Settings } from '../domain/settings.ts';
+import { engineOf, type Settings } from '../domain/settings.ts';
+import { readStoreMark } from '../files/store-marker.ts';
 import type { ExaminationRequest } from '../operations/doctor.ts';
 import type { PartReport } from '../operations/status.ts';
 import type { Scan } from './scan.ts';
@@ -51,3 +52,7 @@ export interface Subject extends Installation {
   scan(): Promise<Scan>;
   readonly signal: AbortSignal;
 }
+
+/** What has the rows, also where broken settings don't name it. */
+export const engineIn = ({ settings, locations }: Installation): StoreLocation['kind'] =>
+  readStoreMark(locations.dataDir) === null ? engineOf(settings()) : 'postgres';

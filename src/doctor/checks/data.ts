@@ -7,10 +7,9 @@ import { orphanPath } from '../../files/orphans.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
 import type { Inspection } from '../../store/inspection/inspect.ts';
-import { engineOf } from '../../domain/settings.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
-import type { Subject } from '../subject.ts';
+import { engineIn, type Subject } from '../subject.ts';
 import { POSTGRES_CHECKS } from './postgres.ts';
 import { SQLITE_CHECKS } from './sqlite.ts';
 
@@ -21,10 +20,7 @@ const database: Check = {
     const seen = await subject.scan();
     const restore = restoreOf(subject);
     if (!seen.ok)
-      return failed(
-        `it could not be read: ${seen.why}`,
-        engineOf(subject.settings()) === 'postgres' ? READ_WHY : restore,
-      );
+      return failed(`it could not be read: ${seen.why}`, engineIn(subject) === 'postgres' ? READ_WHY : restore);
     const { figures, faults, schemaVersion, ownVersion } = seen.database;
     const engine = figures.engine === 'sqlite' ? '' : `PostgreSQL ${figures.version}, `;
     const words = `${engine}${inMegabytes(figures.bytes)}, version ${schemaVersion}`;
@@ -56,8 +52,9 @@ function healthOf({ server }: Inspection): string {
  * The newest backup in place of the data, which is put aside; the master key, which is in no backup by default, is kept. What
  * happened since that backup stays in the directory that was put aside.
  */
-function restoreOf({ locations, settings }: Subject): string {
-  if (engineOf(settings()) === 'postgres')
+function restoreOf(subject: Subject): string {
+  const { locations, settings } = subject;
+  if (engineIn(subject) === 'postgres')
     return byHand('docs/POSTGRESQL.md says how to restore a backup into an empty database');
   const { directory } = settings().backup;
   const { dataDir } = locations;

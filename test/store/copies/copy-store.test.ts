@@ -219,6 +219,17 @@ describe.skipIf(!canRunPostgres())('errand store copy', () => {
     await database.close();
   });
 
+  test('a database whose tables a daemon has made, and not used, is as good as an empty one', async () => {
+    const [from, there] = [await furnished(), await emptyDatabase()];
+    const database = openPostgres(there.address, systemClock);
+    await database.answered();
+    await database.close();
+    const back = fileIn();
+    await copy(from, there);
+    await copy(there, back);
+    expect(dumpFile(back.file)).toEqual(dumpFile(from.file));
+  });
+
   test('what is not empty is refused, and stays as it is', async () => {
     const from = await furnished();
     const there = await emptyDatabase();

@@ -30,7 +30,7 @@ export function addSelftest(program: Command, io: Io): void {
 
 const ABOUT = `
 It needs up to 1 GB in the directory for temporary files (TMPDIR), a free port of loopback, and about a minute more for the
-calm and the checks. The model is a script that it brings along. Exits with 8 if a promise was broken.
+calm and the checks. The model is a script that it brings along, and the rows are in a SQLite file, whatever the settings name. Exits with 8 if a promise was broken.
 
 Example:
   errand selftest --minutes 5 -o json`;

@@ -8,6 +8,9 @@ import { openSource, type Source } from '../../../backups/source.ts';
 import { sumOf, summaryOf } from '../../../backups/summary.ts';
 import { type Verdict, verify } from '../../../backups/verify.ts';
 import { unwrapKey } from '../../../backups/wrapped-key.ts';
+import { loadConfig } from '../../../config/config.ts';
+import type { Flags } from '../../../config/environment.ts';
+import { fileIn, storeLocationOf } from '../../../config/store-location.ts';
 import { makeTemporaryFolder } from '../../../disk/temporary-folder.ts';
 import { deriveFrom, readMasterKey } from '../../../files/master-key.ts';
 import type { Manifest } from '../../../wire/backups/manifest.ts';
@@ -17,7 +20,7 @@ import { flag, type Given, option, required } from '../../frame/options.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
 import { databaseAt, databaseInFile } from '../../frame/database-location.ts';
-import type { StoreLocation } from '../../../store/location.ts';
+import { nameOfStore, type StoreLocation } from '../../../store/location.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
 import { hintLeftOut } from './left-out.ts';
 import { ownerOf } from './owner.ts';
@@ -140,7 +143,7 @@ export async function restoreBackup(
     const configDir = flags.configDir === undefined ? join(dataDir, 'config') : resolve(flags.configDir);
     // Before anything is asked.
     requireEmpty({ dataDir, configDir });
-    const service = ownerOf(dataDir, options.owner);
+    const [service, rowsTo] = [ownerOf(dataDir, options.owner), rowsTarget(options)];
     const masterKey = await masterKeyOf(context, manifest, options);
     const { bytes: total } = sumOf(manifest);
     const leftOut = await restore({
@@ -153,7 +156,7 @@ export async function restoreBackup(
       owner: service === null && process.getuid?.() === 0 ? SANDBOX_OWNER : null,
       service,
       paused: options.paused === true,
-      rowsTo: rowsTarget(options),
+      rowsTo,
       onProgress: (bytes) => bar.show('restoring', bytes, total),
       onRows: bar.show,
       signal,
@@ -165,6 +168,7 @@ export async function restoreBackup(
     if (masterKey === null) hintKey(context, join(dataDir, 'master.key'), options.owner);
     if (options.paused === true) out.hint(OTHER_BACKUPS);
     hintOwner(context, dataDir);
+    hintRows(context, { dataDir, configDir }, rowsTo);
     hintLeftOut(out, "can't be restored", leftOut);
     if (leftOut.count > 0)
       throw new CommandError(
@@ -203,4 +207,30 @@ function hintKey({ out }: Context, file: string, owner: string | undefined): voi
 function hintOwner({ out }: Context, dataDir: string): void {
   if (statSync(dataDir).uid !== 0) return;
   out.hint(`${dataDir} belongs to root. If the daemon runs as another user, restore with --owner.`);
+}
+
+/** The settings that were restored may name another place for the rows than they are in now. */
+function hintRows({ out }: Context, restored: Required<Directories>, rowsTo: StoreLocation | null): void {
+  const [is, named] = [rowsTo === null ? fileIn(restored.dataDir) : nameOfStore(rowsTo), namedBy(restored)];
+  if (named === is) return;
+  const settings = join(restored.configDir, 'errand.yaml');
+  const before = 'Before you start the daemon,';
+  if (rowsTo !== null)
+    out.hint(`The rows are in ${is}. ${before} name it as database or database_file in ${settings}.`);
+  else if (named !== null)
+    out.hint(
+      `The rows are in ${is}, and ${settings} names ${named}. ${before} copy them to an empty database (errand store copy), or remove database and database_file there.`,
+    );
+}
+
+type Directories = Pick<Flags, 'dataDir' | 'configDir'>;
+
+/** Null where it can't be read. */
+function namedBy(restored: Directories): string | null {
+  const loaded = loadConfig(restored, {});
+  try {
+    return loaded.ok ? nameOfStore(storeLocationOf(loaded.config)) : null;
+  } catch {
+    return 'a database';
+  }
 }

@@ -8,6 +8,7 @@ import type { PostgresAddress } from '../../engine/postgres/connections/address.
 import { MAKE_VERSION } from '../../engine/postgres/opening/migrate.ts';
 import { titleOf } from '../../engine/postgres/opening/opening-faults.ts';
 import { postgresSchema } from '../../engine/postgres/sql/schema.ts';
+import { SCHEMA_VERSION } from '../../engine/schema.ts';
 import type { Value } from '../../engine/statement.ts';
 import type { Addition, RowsTarget } from './place.ts';
 import { makePlaces, PLACES } from './places.ts';
@@ -34,7 +35,12 @@ const TAKE_AWAY = `
 export async function openTarget(address: PostgresAddress, tables: readonly StoredTable[]): Promise<RowsTarget> {
   const client = await openClient(address);
   try {
-    if (!(await isBegun(client, address))) await whole(client, () => makeTables(client, tables));
+    const found = await stateOf(client, address);
+    if (found !== 'begun')
+      await whole(client, async () => {
+        await client.query(found === 'unused' ? `DROP TABLE schema_version` : postgresSchema());
+        await makeBare(client, tables);
+      });
   } catch (error) {
     await client.end();
     throw error;
@@ -64,18 +70,25 @@ export async function openTarget(address: PostgresAddress, tables: readonly Stor
   };
 }
 
-async function isBegun(client: Client, address: PostgresAddress): Promise<boolean> {
+/** `unused`: a daemon has made the tables of this version, and refused to begin without the rows that its data directory has. */
+async function stateOf(client: Client, address: PostgresAddress): Promise<'begun' | 'empty' | 'unused'> {
   const found = await client.query<{ begun: boolean; tables: number; version: boolean }>(`SELECT
     to_regclass('${PLACES.name}') IS NOT NULL AS begun, to_regclass('schema_version') IS NOT NULL AS version,
     (SELECT count(*)::int FROM pg_class WHERE ${OF_TABLES}) AS tables`);
   const { begun, tables, version } = found.rows[0]!;
-  if (begun || tables === 0) return begun;
+  if (begun || tables === 0) return begun ? 'begun' : 'empty';
+  if (version && (await isUnused(client))) return 'unused';
   const has = version ? 'an Errand stores its rows there' : 'it has tables';
   throw new ErrandError('conflict', `${titleOf(address)} is not empty: ${has}. Name an empty one.`);
 }
 
-async function makeTables(client: Client, tables: readonly StoredTable[]): Promise<void> {
-  await client.query(postgresSchema());
+async function isUnused(client: Client): Promise<boolean> {
+  const sql = `SELECT version = ${SCHEMA_VERSION} AND NOT EXISTS (SELECT 1 FROM users) AS unused FROM schema_version`;
+  return (await client.query<{ unused: boolean }>(sql)).rows[0]!.unused;
+}
+
+/** Takes away what holds up the writing of many rows, and writes down how it is made again. */
+async function makeBare(client: Client, tables: readonly StoredTable[]): Promise<void> {
   await client.query(`${PLACES.postgres}; CREATE TABLE ${REST} (step INTEGER NOT NULL, make TEXT NOT NULL)`);
   const rest = await client.query<{ step: number; make: string; remove: string }>(TAKE_AWAY);
   for (const { step, make } of rest.rows) await client.query(`INSERT INTO ${REST} VALUES ($1, $2)`, [step, make]);

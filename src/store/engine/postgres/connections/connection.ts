@@ -1,9 +1,11 @@
 // A connection to PostgreSQL: statements are sent without waiting for the answers of those before, and answered in their order.
 import type { Duplex } from 'node:stream';
 import type { Client, ClientConfig, CustomTypesConfig } from 'pg';
+import { systemClock } from '../../../../domain/clock.ts';
 import type { Value } from '../../statement.ts';
 import { fromPostgres, toPostgres } from '../sql/text.ts';
 import { SETTINGS } from './settings.ts';
+import { type SilenceWatch, watchSilence } from './silence.ts';
 
 /** What a statement answers. */
 export interface Answer {
@@ -28,6 +30,8 @@ export interface Connection {
   ask(statement: NamedText, values: readonly Value[]): Promise<Answer>;
   /** Sends statements without values that are prepared by none; the answer is that of the last one. */
   say(text: string): Promise<Answer>;
+  /** The same for statements without a limit of time. */
+  sayAtLength(text: string): Promise<Answer>;
   /** Calls the listener at each notification that another process of the server has sent. */
   onNotification(listener: () => void): void;
   /** Whether it has ended: then no answer comes any more. */
@@ -35,6 +39,10 @@ export interface Connection {
   /** Ends it, after the answers of what was sent. */
   close(): Promise<void>;
 }
+
+/** A statement is ended before (`settings.ts`), so an answer that takes longer will not come. */
+const SILENCE_MS = 75_000;
+const SILENT = 'Connection terminated: the server does not answer';
 
 type Parse = (text: string) => Value;
 
@@ -75,7 +83,10 @@ export async function connect(
   client.on('end', () => end(new Error('Connection terminated')));
   try {
     await client.connect();
-    const connection = connectionOf(client, () => isLost);
+    const { stream } = (client as unknown as Internals).connection;
+    const watch = watchSilence(systemClock, SILENCE_MS, () => stream.destroy(new Error(SILENT)));
+    client.on('end', watch.end);
+    const connection = connectionOf(client, watch, () => isLost);
     await prepare(connection);
     isSilent = false;
     const close = async () => {
@@ -89,27 +100,34 @@ export async function connect(
   }
 }
 
-function connectionOf(client: Client, isLost: () => boolean): Connection {
+function connectionOf(client: Client, { sent, answered }: SilenceWatch, isLost: () => boolean): Connection {
   const { connection, processID: serverPid } = client as unknown as Internals;
   const gather = makeGather(connection.stream);
+  const sayAtLength: Connection['say'] = (text) =>
+    new Promise((resolve, reject) => {
+      gather();
+      client.query({ text, rowMode: 'array' }, (error, result) => {
+        if (error) reject(error);
+        else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
+      });
+    });
   return {
     serverPid,
     ask: ({ name, text }, values) =>
       new Promise((resolve, reject) => {
         gather();
+        sent();
         client.query({ name, text, values: values.map(encoded), rowMode: 'array' }, (error, result) => {
+          answered();
           if (error) reject(error);
           else resolve(answerOf(result));
         });
       }),
-    say: (text) =>
-      new Promise((resolve, reject) => {
-        gather();
-        client.query({ text, rowMode: 'array' }, (error, result) => {
-          if (error) reject(error);
-          else resolve(answerOf(Array.isArray(result) ? result.at(-1) : result));
-        });
-      }),
+    say: (text) => {
+      sent();
+      return sayAtLength(text).finally(answered);
+    },
+    sayAtLength,
     onNotification: (listener) =>
       void client.on('notification', ({ processId }) => {
         if (processId !== serverPid) listener();

@@ -43,8 +43,10 @@ export async function migrate(connection: Connection, address: PostgresAddress, 
 
 /** In one transaction: the server undoes all of it where a part fails. */
 async function change(connection: Connection, sql: string): Promise<void> {
-  await connection.say(`BEGIN; SET LOCAL statement_timeout = 0; ${sql}; COMMIT`).catch(async (error: unknown) => {
-    await connection.say('ROLLBACK').catch(() => undefined);
-    throw error;
-  });
+  await connection
+    .sayAtLength(`BEGIN; SET LOCAL statement_timeout = 0; ${sql}; COMMIT`)
+    .catch(async (error: unknown) => {
+      await connection.say('ROLLBACK').catch(() => undefined);
+      throw error;
+    });
 }

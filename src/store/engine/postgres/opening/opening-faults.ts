@@ -106,7 +106,7 @@ const FAULTS: readonly Fault[] = [
   {
     applies: codes(/^28000$/, /[Pp]eer authentication/),
     words: ({ user }) =>
-      `lets ${user} in by its socket only as the user ${user} of this machine. Name the role of this process's user, or use host 127.0.0.1 and a password.`,
+      `lets ${user} in by its socket only as the user ${user} of this machine. Run this as that user (runuser -u ${user} -- errand …), name the role of this process's user, or use host 127.0.0.1 and a password.`,
   },
   {
     applies: codes(/^28/),

@@ -1,5 +1,6 @@
 // Statements of verbs in the words of PostgreSQL. What both engines take is written so in the verb; here is what they don't share.
 
+import { LANE } from './lane.ts';
 import { PATHS_IN_STATEMENTS } from './paths.ts';
 
 /** Text, quoted names and comments, which stay as they are; a parameter; or a name of ours, which would lose its capitals. */
@@ -29,6 +30,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // Integers of 64 bits, and text as bytes.
   [/\bAS INTEGER\)/g, 'AS BIGINT)'],
   [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],
+  // A column of SQLite's that is computed.
+  [/\b(\w+\.)?lane\b/g, LANE('$1')],
   ...PATHS_IN_STATEMENTS,
 ];
 

@@ -60,6 +60,11 @@ test.each([
     'WITH n (no) AS (SELECT ? UNION ALL SELECT no + 1 FROM n WHERE no < ?) SELECT no FROM n',
     'WITH n (no) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT no + 1 FROM n WHERE no < $2) SELECT no FROM n',
   ],
+  [
+    'a computed column is its expression',
+    'SELECT min(lane) FROM runs b WHERE b.lane = ?',
+    'SELECT min(coalesce(key_seq, -user_seq)) FROM runs b WHERE coalesce(b.key_seq, -b.user_seq) = $1',
+  ],
   ['numbers have 64 bits', 'SELECT CAST(max(a, (b)) AS INTEGER)', 'SELECT CAST(max(a, (b)) AS BIGINT)'],
   [
     'text as bytes',

@@ -1,4 +1,4 @@
-// Paths longer than an index of PostgreSQL holds, told apart and in order all the same.
+// Texts longer than an index of PostgreSQL holds, told apart, and paths in order, all the same.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -23,6 +23,20 @@ test('the key of a table is of starts of its paths', () => {
 CREATE UNIQUE INDEX files_by_path ON files (seq, left(path, 600), md5(path));`);
 });
 
+test('so is that of a table of tool uses', () => {
+  const table = `CREATE TABLE uses (
+  run_seq     INTEGER NOT NULL,
+  tool_use_id TEXT    NOT NULL,
+  UNIQUE (run_seq, tool_use_id),
+  CHECK (run_seq > 0)
+) STRICT;`;
+  expect(postgresDdl(table)).toBe(`CREATE TABLE uses (
+  run_seq     BIGINT NOT NULL,
+  tool_use_id TEXT COLLATE "C"    NOT NULL
+);
+CREATE UNIQUE INDEX uses_by_tool_use ON uses (run_seq, md5(tool_use_id));`);
+});
+
 test.each([
   ['seq = ? AND path = ?', 'seq = $1 AND (left(path, 600) = left($2, 600) AND path = $2)'],
   ['f.path = v.entry_path', '(left(f.path, 600) = left(v.entry_path, 600) AND f.path = v.entry_path)'],
@@ -34,6 +48,7 @@ test.each([
     'path >= ? AND path < ?',
     '(left(path, 600) >= left($1, 600) AND path >= $1) AND (left(path, 600) <= left($2, 600) AND path < $2)',
   ],
+  ['run_seq = ? AND tool_use_id = ?', 'run_seq = $1 AND (md5(tool_use_id) = md5($2) AND tool_use_id = $2)'],
   ['entry_path = ? AND workspace_path = ?', 'entry_path = $1 AND workspace_path = $2'],
 ])('%s', (sqlite, postgres) => {
   expect(translate(`SELECT 1 FROM files WHERE ${sqlite}`)).toBe(`SELECT 1 FROM files WHERE ${postgres}`);
@@ -63,7 +78,7 @@ function* readAll(tx: Reader): Step<(string | number)[][]> {
   }
 }
 
-describe.skipIf(!canRunPostgres())('long paths', () => {
+describe.skipIf(!canRunPostgres())('long texts', () => {
   test('are unique, in order, found and removed', async () => {
     const database = openRows(join(temporaryDirectory(), 'errand.db'), systemClock);
     onTestFinished(() => database.close());
@@ -76,5 +91,23 @@ describe.skipIf(!canRunPostgres())('long paths', () => {
     );
     expect(await remove(`${long}0`)).toBe(1);
     expect(await database.read(readAll)()).toHaveLength(PATHS.length - 1);
+  });
+
+  test('of tool uses are unique, and found', async () => {
+    const database = openRows(join(temporaryDirectory(), 'errand.db'), systemClock);
+    onTestFinished(() => database.close());
+    const put = database.write((tx: Transaction, id: string, size: number) =>
+      tx.run(
+        `INSERT INTO screenshots (run_seq, tool_use_id, sha256, mime_type, size, created_at) VALUES (1, ?, '', '', ?, 0)
+           ON CONFLICT (run_seq, tool_use_id) DO UPDATE SET size = excluded.size`,
+        id,
+        size,
+      ),
+    );
+    for (const [size, id] of [long, `${long}0`, long].entries()) await put(id, size);
+    const find = database.read((tx: Reader, id: string) =>
+      tx.all('SELECT size FROM screenshots WHERE run_seq = 1 AND tool_use_id = ?', id),
+    );
+    expect([await find(long), await find(`${long}0`), await find('')]).toEqual([[{ size: 2 }], [{ size: 1 }], []]);
   });
 });
