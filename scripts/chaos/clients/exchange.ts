@@ -261,6 +261,7 @@ function endOf({ event, data }: SseEvent): 'completed' | 'failed' | 'canceled' |
   if (event === 'message_stop' || data === '[DONE]') return 'completed';
   const isError = event === 'error' || (event === null && data?.startsWith('{"error"') === true);
   if (!isError) return null;
-  if (data?.includes('server restarting') === true) return 'restarting';
+  // The run goes on, and its stream can be rejoined.
+  if (/server restarting|database is not reachable/.test(data ?? '')) return 'restarting';
   return data?.includes('The run was stopped.') === true ? 'canceled' : 'failed';
 }
