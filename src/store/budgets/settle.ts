@@ -19,6 +19,8 @@ export interface Exceeding {
 /** Periods of a budget that are kept: as many as a clock may be put back. */
 const KEPT_PERIODS = 40;
 
+const WARN = 'UPDATE budget_periods SET warned = 1 WHERE budget_seq = ? AND starts_at = ? AND warned = 0';
+
 /** Adds the call. Returns the budgets to warn of. */
 export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: SettledCall): Step<Exceeding[]> {
   const nearly: Exceeding[] = [];
@@ -26,8 +28,8 @@ export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: Settle
     const { startsAt, endsAt } = periodOf(termsOf(row), tx.now);
     const { spent, warned } = yield* addSpent(tx, row.seq, startsAt, call.used[row.unit]);
     if (warned === 1 || spent < row.amount * WARNING_SHARE) continue;
-    yield* tx.run('UPDATE budget_periods SET warned = 1 WHERE budget_seq = ? AND starts_at = ?', row.seq, startsAt);
-    nearly.push({ row, renewsAt: endsAt, spent });
+    // Another call may have warned since.
+    if ((yield* tx.count(WARN, row.seq, startsAt)) === 1) nearly.push({ row, renewsAt: endsAt, spent });
   }
   return nearly;
 }
