@@ -63,7 +63,7 @@ const CALLS: Readonly<Record<string, Call>> = {
 const ofSession = ({ sessionId, sessionSeq }: Side['idle']) => ({ sessionId, sessionSeq });
 
 /** Those that share most with others. */
-const HOT = ['accept, opening', 'accept, continuing', 'step', 'end'];
+const HOT = ['accept, opening', 'accept, continuing', 'step'];
 
 /** A step of both sides exceeds the share of this budget that is warned of. */
 const BUDGET = { subject: 'user', unit: 'tokens', period: 'month', timeZone: 'UTC', limit: 50 } as const;
@@ -97,7 +97,8 @@ test('two verbs of different sessions come to the same in any order', { timeout:
         const order = [...repeated(0, before), ...repeated(1, between), ...repeated(0, most)];
         const { what: found } = await drive(verbs, order);
         // Both have inserted the same key, which undoes the group, and each is carried out alone.
-        if (found !== 'duplicate') expect(serial, `${one}, ${other}: ${before}, ${between}`).toContain(found);
+        if (found === 'duplicate' || serial.includes(found)) continue;
+        expect(serial, `${one}, ${other}: ${before}, ${between}`).toContain(found);
       }
     }
   }
