@@ -13,6 +13,14 @@ const onSqlite = [
   'test/store/sessions/counted-sessions.test.ts',
   'test/store/webhooks/delivery-lists.test.ts',
 ];
+/** What people do through the daemon, once more with its rows on PostgreSQL: a part for the whole. */
+const acceptedOnBoth = [
+  'test/acceptance/conversations/{agent-core,background,delete,questions,stop}.test.ts',
+  'test/acceptance/office/office.test.ts',
+  'test/acceptance/publishing/{managing-pages,public-pages,public-shares}.test.ts',
+  'test/acceptance/schedules/schedules.test.ts',
+  'test/acceptance/webhooks/webhooks.test.ts',
+];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
 
 const projectsOnPostgres = [
@@ -31,7 +39,7 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'acceptance-postgres',
-      include: ['test/acceptance/postgres/**/*.test.ts'],
+      include: ['test/acceptance/postgres/**/*.test.ts', ...acceptedOnBoth],
       pool: 'forks' as const,
       testTimeout: 240_000,
       env: { ERRAND_TEST_ENGINE: 'postgres' },

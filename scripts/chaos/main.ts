@@ -1,5 +1,5 @@
 // Kills a daemon under load repeatedly, and then proves that nothing was lost, duplicated or left behind. `npm run chaos --
-// [--kills 200] [--seed N] [--quick]`, or `-- --background 500` for that many background submissions with kills around them;
+// [--kills 200] [--seed N] [--quick] [--postgres]`, or `-- --background 500` for that many background submissions with kills around them;
 // ends with 1 and keeps the data directory when a promise is broken.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -39,6 +39,7 @@ import type { PlanRules } from './model/plan.ts';
 import { renderStorm } from './report.ts';
 import { openTargets, startDaemon, startModel } from './scene.ts';
 import { orphans } from '../../src/selftest/storm/storm.ts';
+import { type Engine, sqliteEngine, startPostgresEngine } from './storm/engine.ts';
 import { blow } from './storm/storm.ts';
 
 const { values: options } = parseArgs({
@@ -47,6 +48,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     quick: { type: 'boolean', default: false },
     background: { type: 'string', default: '0' },
+    postgres: { type: 'boolean', default: false },
   },
 });
 
@@ -58,8 +60,18 @@ const statusOf = async (daemon: DaemonProcess) =>
   (await daemon.admin('GET', '/api/v1/status')) as { readonly runs: Readonly<Record<string, number>> };
 
 /** Waits as long as the daemon's journal grows, or the remaining work shrinks. */
-const patiently = (daemon: DaemonProcess, { what, holds, left = () => 0 }: Awaited) =>
-  waitWhileProgressing({ what, holds, sign: () => readNewestEvent(databaseOf(daemon)) - left() });
+const patiently = ({ engine, daemon }: Watched, { what, holds, left = () => 0 }: Awaited) =>
+  waitWhileProgressing({
+    what,
+    holds,
+    look: () => engine.look(daemon),
+    sign: () => readNewestEvent(databaseOf(daemon)) - left(),
+  });
+
+interface Watched {
+  readonly engine: Engine;
+  readonly daemon: DaemonProcess;
+}
 
 interface Awaited {
   readonly what: string;
@@ -67,20 +79,19 @@ interface Awaited {
   left?(): number;
 }
 
-async function settled(daemon: DaemonProcess, finish: () => Promise<void>): Promise<void> {
+async function settled(watched: Watched, finish: () => Promise<void>): Promise<void> {
   let over = false;
   const finished = finish().then(() => (over = true));
-  const all = async () => over && Object.values((await statusOf(daemon)).runs).every((count) => count === 0);
+  const all = async () => over && Object.values((await statusOf(watched.daemon)).runs).every((count) => count === 0);
   await Promise.race([
-    patiently(daemon, { what: 'every run ended and every client answered', holds: all }),
+    patiently(watched, { what: 'every run ended and every client answered', holds: all }),
     // A client that fails ends the wait at once.
     finished.then(() => new Promise<never>(() => undefined)),
   ]);
 }
 
-interface Storming {
+interface Storming extends Watched {
   readonly rules: PlanRules;
-  readonly daemon: DaemonProcess;
   readonly kills: number;
   /** Number of background submissions instead of the mixed load; 0 for the mixed load. */
   readonly background: number;
@@ -106,7 +117,7 @@ interface Weathered {
 }
 
 /** The storm, the calm after it, and every check that needs a running daemon. */
-async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
+async function weather({ engine, rules, daemon, kills }: Storming): Promise<Weathered> {
   const targets = await openTargets(daemon);
   const hooks = await openHooks(daemon, rules.seed);
   const results = await startResults(daemon, rules.seed);
@@ -116,16 +127,18 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     if (kill % 10 === 0) say(`${kill} kills, ${load.observations.length} turns, ${load.inProgress()} in progress`);
   };
   const storm = await Promise.race([
-    blow(daemon, { kills, seed: rules.seed, marker: rules.marker, report }),
+    blow(daemon, { engine, kills, seed: rules.seed, marker: rules.marker, report }),
     load.broken,
     results.broken,
   ]);
   const stormedAt = performance.now();
-  await settled(daemon, async () => void (await Promise.all([load.finish(), results.finish()])));
-  await finished(daemon);
-  await delivered(daemon, hooks);
+  const watched = { engine, daemon };
+  await settled(watched, async () => void (await Promise.all([load.finish(), results.finish()])));
+  await finished(watched);
+  await delivered(watched, hooks);
   const calmAt = performance.now();
   const byNumber = new Map(load.observations.map((observation) => [observation.request.number, observation]));
+  await engine.look(daemon);
   const { records } = readStoredFacts(databaseOf(daemon));
   const runs = records.flatMap((record) => {
     const target = byNumber.get(numberOf(record))?.target;
@@ -138,7 +151,7 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
     ended: { ...load.ended, deleted: new Set([...load.ended.deleted, ...results.publishers.deleted]) },
     replays,
     submissions: null,
-    problems: [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))],
+    problems: [...storm.problems, ...(await stopClean(watched, rules.marker, storm.orphans))],
     startsMs: storm.startsMs,
     interrupted: storm.interrupted,
     diary: storm.diary,
@@ -153,7 +166,8 @@ async function weather({ rules, daemon, kills }: Storming): Promise<Weathered> {
  * The work that remains when all runs have ended: deleted sessions are cleaned up, files of runs are collected and packed,
  * and what is due is published or has failed.
  */
-async function finished(daemon: DaemonProcess): Promise<void> {
+async function finished(watched: Watched): Promise<void> {
+  const { daemon } = watched;
   const uncleaned = () => readCount(databaseOf(daemon), 'cleanups');
   const uncollected = () => countUncollected(databaseOf(daemon));
   const unpublished = () => countUnpublished(databaseOf(daemon));
@@ -162,18 +176,20 @@ async function finished(daemon: DaemonProcess): Promise<void> {
     uncollected: 'the files of every run are packed',
     unpublished: 'nothing is left to be published or removed',
   };
-  await patiently(daemon, { what: what.uncleaned, holds: () => uncleaned() === 0, left: uncleaned });
-  await patiently(daemon, { what: what.uncollected, holds: () => uncollected() === 0, left: uncollected });
-  await patiently(daemon, { what: what.unpublished, holds: () => unpublished() === 0, left: unpublished });
+  await patiently(watched, { what: what.uncleaned, holds: () => uncleaned() === 0, left: uncleaned });
+  await patiently(watched, { what: what.uncollected, holds: () => uncollected() === 0, left: uncollected });
+  await patiently(watched, { what: what.unpublished, holds: () => unpublished() === 0, left: unpublished });
 }
 
 /** With a receiver that accepts everything, nothing remains to be delivered: what has often failed is hastened, as an operator would. */
-async function delivered(daemon: DaemonProcess, hooks: HookListener): Promise<void> {
+async function delivered(watched: Watched, hooks: HookListener): Promise<void> {
+  const { engine, daemon } = watched;
   await hooks.calm();
+  await engine.look(daemon);
   for (const id of pendingDeliveries(databaseOf(daemon)))
     await daemon.admin('POST', `/api/v1/webhook-deliveries/${id}/redeliver`);
   const undelivered = () => countUndelivered(databaseOf(daemon));
-  await patiently(daemon, {
+  await patiently(watched, {
     what: 'every event has reached its webhooks',
     holds: () => undelivered() === 0,
     left: undelivered,
@@ -184,19 +200,21 @@ async function delivered(daemon: DaemonProcess, hooks: HookListener): Promise<vo
 const NOBODY: EndedSessions = { stopped: new Set(), deleted: new Set() };
 
 /** The same for background submissions. */
-async function weatherBackground({ rules, daemon, background }: Storming): Promise<Weathered> {
+async function weatherBackground({ engine, rules, daemon, background }: Storming): Promise<Weathered> {
   const targets = await openTargets(daemon);
   const hooks = await openHooks(daemon, rules.seed);
-  const { storm, ...seen } = await stormBackground({ rules, daemon, targets, count: background, report: say });
-  await delivered(daemon, hooks);
-  const problems = [...storm.problems, ...(await stopClean(daemon, rules.marker, storm.orphans))];
+  const { storm, ...seen } = await stormBackground({ engine, rules, daemon, targets, count: background, report: say });
+  await delivered({ engine, daemon }, hooks);
+  const problems = [...storm.problems, ...(await stopClean({ engine, daemon }, rules.marker, storm.orphans))];
   return { ...storm, ...seen, hooks, results: null, observations: [], ended: NOBODY, replays: new Map(), problems };
 }
 
 /** Stops the daemon at the end; returns what was wrong with its last figures and its exit, and what outlived it. */
-async function stopClean(daemon: DaemonProcess, marker: string, known: Set<number>): Promise<string[]> {
+async function stopClean({ engine, daemon }: Watched, marker: string, known: Set<number>): Promise<string[]> {
+  await engine.look(daemon);
   const wrong = await checkToday(daemon);
   const exit = await daemon.stop();
+  await engine.look(daemon);
   const left = await orphans(daemon.dataDir, marker, known);
   return exit.code === 0
     ? [...wrong, ...left]
@@ -258,9 +276,10 @@ async function run(scratch: string): Promise<boolean> {
   const rulesFile = join(scratch, 'rules.json');
   await writeFile(rulesFile, JSON.stringify(rules));
   const model = await startModel(rulesFile, audit);
-  const daemon = await startDaemon(model.url, scratch);
+  const engine = options.postgres ? await startPostgresEngine() : sqliteEngine;
+  const daemon = await startDaemon(model.url, scratch, engine.database);
   const background = Number(options.background);
-  const storming: Storming = { rules, daemon, kills, background, audit };
+  const storming: Storming = { engine, rules, daemon, kills, background, audit };
   try {
     const weathered = await (background > 0 ? weatherBackground(storming) : weather(storming));
     await model.close();
@@ -278,6 +297,8 @@ async function run(scratch: string): Promise<boolean> {
   } catch (error) {
     await daemon.stop('SIGKILL');
     return await conclude([error instanceof Error ? String(error.stack) : String(error)], daemon, scratch);
+  } finally {
+    await engine.close();
   }
 }
 

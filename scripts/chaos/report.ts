@@ -71,13 +71,16 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
 }
 
 /** The faults other than kills, and what they cost. */
-function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { records }: StoredFacts): Row[] {
+function renderFaults({ rules, diary: { locks, serverDown, outage } }: StormFigures, { records }: StoredFacts): Row[] {
   const [poisoned = [], others = []] = [true, false].map((is) =>
     records.filter((one) => isPoisoned(rules, one) === is),
   );
   const sum = (of: readonly RunRecord[], count: (record: RunRecord) => number) =>
     of.reduce((total, record) => total + count(record), 0);
-  const lockedMs = locks.map(({ from, to }) => to - from);
+  const [lockedMs, downMs] = [locks, serverDown].map((stretches) => stretches.map(({ from, to }) => to - from)) as [
+    number[],
+    number[],
+  ];
   const { seconds = 0, running = 0, queued = 0 } = outage ?? {};
   return [
     ['poisoned runs', poisoned.length],
@@ -87,6 +90,12 @@ function renderFaults({ rules, diary: { locks, outage } }: StormFigures, { recor
     ['locks held', locks.length],
     ['  together, seconds', (lockedMs.reduce((total, ms) => total + ms, 0) / 1_000).toFixed(1)],
     ['  longest, seconds', (Math.max(0, ...lockedMs) / 1_000).toFixed(1)],
+    ...(downMs.length === 0
+      ? []
+      : ([
+          ['kills of the server', downMs.length],
+          ['  longest until it was ready, seconds', (Math.max(...downMs) / 1_000).toFixed(1)],
+        ] as const)),
     ['outages longer than the run limit', outage === null ? 0 : 1],
     ['  seconds', seconds],
     ['  runs in progress when it came', running],

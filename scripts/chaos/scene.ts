@@ -56,13 +56,14 @@ export async function startModel(rules: string, audit: string): Promise<{ url: s
 }
 
 /** Starts a daemon whose threads die of a poisoned answer, and of nothing else. */
-export async function startDaemon(modelUrl: string, scratch: string): Promise<DaemonProcess> {
+export async function startDaemon(modelUrl: string, scratch: string, database?: string): Promise<DaemonProcess> {
   const faults = join(scratch, 'faults');
   await mkdir(faults);
   const preload = fileURLToPath(new URL('../../test/support/daemon/worker-fault.mjs', import.meta.url));
   return startDaemonProcess({
     modelsYaml: modelsYaml(modelUrl),
     errandYaml: ERRAND_YAML,
+    ...(database !== undefined && { database }),
     env: { NODE_OPTIONS: `--import=${preload}`, TEST_WORKER_FAULTS: faults },
   });
 }

@@ -8,12 +8,20 @@ export interface Expected {
   /** Completes "No progress, and this does not hold: …". */
   readonly what: string;
   holds(): boolean | Promise<boolean>;
+  /** Called before each look at both. */
+  look?(): Promise<void>;
   /** Changes with any progress. */
   sign(): number;
 }
 
 /** Waits until something holds; throws after five minutes without progress. */
-export async function waitWhileProgressing({ what, holds, sign }: Expected): Promise<void> {
+export async function waitWhileProgressing({
+  what,
+  holds,
+  sign,
+  look = async () => undefined,
+}: Expected): Promise<void> {
+  await look();
   let last = sign();
   let since = performance.now();
   while (!(await holds())) {
@@ -22,5 +30,6 @@ export async function waitWhileProgressing({ what, holds, sign }: Expected): Pro
     last = now;
     if (performance.now() - since > HANGS_MS) throw new Error(`No progress, and this does not hold: ${what}.`);
     await sleep(LOOK_MS);
+    await look();
   }
 }

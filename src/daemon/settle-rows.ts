@@ -1,5 +1,5 @@
 // The rows at a start: waits for a database server that starts at the same time, as after a power failure, and examines whose they are.
-import { pause, systemClock as clock } from '../domain/clock.ts';
+import { pauseAlive, systemClock as clock } from '../domain/clock.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { ServiceManager } from '../service-manager/service-manager.ts';
@@ -27,22 +27,16 @@ export async function settleRows(dataDir: string, location: StoreLocation, parts
 
 async function untilReachable({ store, log, manager }: Parts): Promise<void> {
   const until = clock.monotonic() + PATIENCE_MS;
-  // Nothing else keeps the process alive yet.
-  const alive = setInterval(() => undefined, PATIENCE_MS);
-  try {
-    for (let told = ''; ; ) {
-      try {
-        return await store.answered();
-      } catch (error) {
-        if (!mayPass(error) || clock.monotonic() >= until) throw error;
-        const words = messageOf(error);
-        if (words !== told) log.warn(`waiting for the database: ${words}`);
-        manager.migrating('Waiting for the database', PATIENCE_MS);
-        told = words;
-      }
-      await pause(clock, RETRY_MS);
+  for (let told = ''; ; ) {
+    try {
+      return await store.answered();
+    } catch (error) {
+      if (!mayPass(error) || clock.monotonic() >= until) throw error;
+      const words = messageOf(error);
+      if (words !== told) log.warn(`waiting for the database: ${words}`);
+      manager.migrating('Waiting for the database', PATIENCE_MS);
+      told = words;
     }
-  } finally {
-    clearInterval(alive);
+    await pauseAlive(clock, RETRY_MS);
   }
 }

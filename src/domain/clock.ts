@@ -30,7 +30,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after some time, or when the signal aborts. */
+/** Resolves after some time, or when the signal aborts. A process that nothing else keeps alive ends instead. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -42,6 +42,16 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     signal?.addEventListener('abort', end, { once: true });
     if (signal?.aborted) end();
   });
+}
+
+/** Resolves after some time, until which the process lives on, even if nothing else keeps it alive. */
+export async function pauseAlive(clock: Clock, ms: number): Promise<void> {
+  const alive = setInterval(() => undefined, 60_000);
+  try {
+    await pause(clock, ms);
+  } finally {
+    clearInterval(alive);
+  }
 }
 
 /** What the work comes to; `late` where it takes longer than so many milliseconds, and goes on. */

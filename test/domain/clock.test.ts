@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { isoTime, pause, within } from '../../src/domain/clock.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
@@ -32,6 +33,16 @@ test('a pause ends after its time, or when the signal aborts', async () => {
   stopping.abort();
   await pause(clock, 60_000, stopping.signal);
   expect(ended).toEqual(['time', 'signal']);
+});
+
+test.each([
+  ['pause', ''],
+  ['pauseAlive', 'over'],
+])('a process that nothing else keeps alive and the end of %s: "%s"', (name, printed) => {
+  const file = JSON.stringify(new URL('../../src/domain/clock.ts', import.meta.url));
+  const program = `import { ${name}, systemClock } from ${file}; ${name}(systemClock, 20).then(() => process.stdout.write('over'))`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  expect(stdout).toBe(printed);
 });
 
 test('work is waited for within its time', async () => {

@@ -43,9 +43,9 @@ export const isPoisoned = (rules: PlanRules, record: RunRecord): boolean => plan
 const isWithin = (at: number, stretches: readonly Stretch[]) =>
   stretches.some(({ from, to }) => from <= at && at <= to);
 
-/** Whether something that happened then may be due to a lock that was longer than anyone has to wait. */
-export function isExcused(at: number, { locks }: Diary): boolean {
-  const overlong = locks.filter(({ from, to }) => to - from > PATIENCE_MS);
+/** Whether something that happened then may be due to a lock that was longer than anyone has to wait, or to a server that was killed. */
+export function isExcused(at: number, { locks, serverDown }: Diary): boolean {
+  const overlong = [...locks.filter(({ from, to }) => to - from > PATIENCE_MS), ...serverDown];
   return isWithin(
     at,
     overlong.map(({ from, to }) => ({ from, to: to + ECHO_MS })),

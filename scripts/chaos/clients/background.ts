@@ -8,6 +8,7 @@ import {
 } from '../../../test/support/daemon/background-load.ts';
 import { makeChance } from '../../../src/selftest/storm/chance.ts';
 import { type PlanRules, wordsOf } from '../model/plan.ts';
+import type { Engine } from '../storm/engine.ts';
 import { blow, type ChaosStorm } from '../storm/storm.ts';
 
 const AT_ONCE = 24;
@@ -16,6 +17,7 @@ const LONGEST_PAUSE_MS = 1_500;
 const SUBMISSIONS_A_KILL = 15;
 
 export interface BackgroundStorm {
+  readonly engine: Engine;
   readonly rules: PlanRules;
   readonly daemon: DaemonProcess;
   readonly targets: readonly BackgroundTarget[];
@@ -33,7 +35,7 @@ interface BackgroundWeather {
 
 /** Submits `count` runs while the daemon is killed repeatedly; then replays each key until its run has ended. */
 export async function stormBackground(request: BackgroundStorm): Promise<BackgroundWeather> {
-  const { rules, daemon, targets, count, report } = request;
+  const { engine, rules, daemon, targets, count, report } = request;
   const startedAt = performance.now();
   const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
   const submitting = submitAll({
@@ -44,6 +46,7 @@ export async function stormBackground(request: BackgroundStorm): Promise<Backgro
     pauseMs: (number) => makeChance(rules.seed + number).between(0, LONGEST_PAUSE_MS),
   });
   const storm = await blow(daemon, {
+    engine,
     kills,
     seed: rules.seed,
     marker: rules.marker,

@@ -1,12 +1,9 @@
 // The faults other than kills: another process that locks the database now and then, and one long outage.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { makeChance } from '../../../src/selftest/storm/chance.ts';
-import { databaseOf, readStatuses } from '../../../src/selftest/checks/journal-rows.ts';
 import type { Stretch } from '../../../src/selftest/storm/storm.ts';
+import type { Engine } from './engine.ts';
 
 /** What happened to the daemon, and when. */
 export interface Diary {
@@ -14,6 +11,8 @@ export interface Diary {
   readonly down: readonly Stretch[];
   /** While another process held the database. */
   readonly locks: readonly Stretch[];
+  /** From before each kill of the database's server until it was ready again. */
+  readonly serverDown: readonly Stretch[];
   /** The outage that was longer than a run may take, and what it cut off; null before it came. */
   readonly outage: Outage | null;
 }
@@ -34,7 +33,11 @@ const LOCK_MS = { least: 200, most: 3_000 } as const;
 const BETWEEN_LOCKS_MS = { least: 1_500, most: 8_000 } as const;
 
 /** Locks the daemon's database now and then until `stop` is called, which returns when it was locked. */
-export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promise<readonly Stretch[]> } {
+export function holdLocks(
+  engine: Engine,
+  daemon: DaemonProcess,
+  seed: number,
+): { stop(): Promise<readonly Stretch[]> } {
   const chance = makeChance(seed ^ 0x10c4);
   const stopping = new AbortController();
   const locks: Stretch[] = [];
@@ -42,7 +45,7 @@ export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promis
     for (;;) {
       const pause = sleep(chance.between(BETWEEN_LOCKS_MS.least, BETWEEN_LOCKS_MS.most), true, stopping);
       if (!(await pause.catch(() => false))) return;
-      locks.push(...(await lock(databaseOf(daemon), chance.between(LOCK_MS.least, LOCK_MS.most))));
+      locks.push(...(await engine.lock(daemon, chance.between(LOCK_MS.least, LOCK_MS.most))));
     }
   }
   const held = hold();
@@ -56,31 +59,19 @@ export function holdLocks(daemon: DaemonProcess, seed: number): { stop(): Promis
   };
 }
 
-/** Empty when the database could not be locked. */
-async function lock(file: string, forMs: number): Promise<Stretch[]> {
-  const script = fileURLToPath(new URL('./lock-main.ts', import.meta.url));
-  // Not in the arguments: a process that names the data directory there counts as the daemon's.
-  const env = { ...process.env, CHAOS_DATABASE: file };
-  const child = spawn(process.execPath, [script, String(forMs)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  await once(child, 'close');
-  return output === '' ? [] : [JSON.parse(output) as Stretch];
-}
-
 /** Waits until runs are in progress and in the queue. */
-export async function findVictims(daemon: DaemonProcess): Promise<void> {
+export async function findVictims(engine: Engine, daemon: DaemonProcess): Promise<void> {
   const until = performance.now() + VICTIMS_MS;
   while (performance.now() < until) {
-    const { running = 0, queued = 0 } = readStatuses(databaseOf(daemon));
+    const { running = 0, queued = 0 } = await engine.statuses(daemon);
     if (running > 0 && queued > 0) return;
     await sleep(20);
   }
 }
 
 /** Leaves a dead daemon dead for longer than a run may take. */
-export async function outlast(daemon: DaemonProcess): Promise<Outage> {
-  const { running = 0, queued = 0 } = readStatuses(databaseOf(daemon));
+export async function outlast(engine: Engine, daemon: DaemonProcess): Promise<Outage> {
+  const { running = 0, queued = 0 } = await engine.statuses(daemon);
   await sleep(OUTAGE_MS);
   return { seconds: OUTAGE_MS / 1_000, running, queued };
 }

@@ -9,17 +9,26 @@ const ofEachTable = (statements: string) => `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0
   LOOP ${statements} END LOOP; END $$`;
 
-/** Numbers begin anew: opening has drawn some. */
-const FIRST_NUMBERS = `SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'`;
+const SEQUENCES = "FROM pg_class WHERE relkind = 'S'";
 
-/** In the template: keeps what its tables have, beside them. */
-export const KEEP_FIRST_ROWS = `CREATE SCHEMA first; ${ofEachTable("EXECUTE format('CREATE TABLE first.%1$I AS TABLE %1$I', name);")};
-  CREATE TABLE first.schema AS ${SCHEMA}; ${FIRST_NUMBERS}`;
+/** Numbers begin anew in an empty template: opening has drawn some. */
+export const FIRST_NUMBERS = `SELECT setval(oid::regclass, 1, false) ${SEQUENCES}`;
+
+/** In the template: keeps what its tables have and its numbers are, beside them. */
+export const KEEP_FIRST_ROWS = `CREATE SCHEMA first;
+  ${ofEachTable("EXECUTE format('CREATE TABLE first.%1$I AS TABLE %1$I', name);")};
+  CREATE TABLE first.numbers AS SELECT oid AS sequence, pg_sequence_last_value(oid) AS last ${SEQUENCES};
+  CREATE TABLE first.schema AS ${SCHEMA}`;
+
+/** All columns but those that are computed. */
+const PUT_BACK = `EXECUTE format('INSERT INTO %1$I (%2$s) SELECT %2$s FROM first.%1$I', name, (SELECT string_agg(quote_ident(attname), ', ')
+  FROM pg_attribute WHERE attrelid = quote_ident(name)::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''));`;
 
 /** In a copy: answers whether it is like a new one. Ends the connections of others, and has no triggers fire. */
 export const EMPTY = `SET session_replication_role = replica;
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
   ${ofEachTable(`EXECUTE format('DELETE FROM %1$I', name);
-    IF to_regclass(format('first.%1$I', name)) IS NOT NULL THEN EXECUTE format('INSERT INTO %1$I TABLE first.%1$I', name); END IF;`)};
-  RESET session_replication_role; ${FIRST_NUMBERS};
+    IF to_regclass(format('first.%1$I', name)) IS NOT NULL THEN ${PUT_BACK} END IF;`)};
+  RESET session_replication_role;
+  SELECT setval(sequence::regclass, coalesce(last, 1), last IS NOT NULL) FROM first.numbers;
   SELECT count(*) = 1 AS is_like_new FROM (${SCHEMA}) AS now JOIN first.schema USING (relations, triggers, constraints)`;

@@ -6,9 +6,9 @@ import { openPostgres } from '../../../src/store/engine/postgres/open-database.t
 import { translate } from '../../../src/store/engine/postgres/sql/dialect.ts';
 import { keyOf } from '../../../src/store/engine/postgres/sql/schema.ts';
 import { addressOf } from './address-of.ts';
-import { ROLE, startCluster, urlOf } from './cluster.ts';
+import { makeCluster, ROLE, startCluster, urlOf } from './cluster.ts';
 import { NOTES, takeDatabase } from './databases.ts';
-import { KEEP_FIRST_ROWS } from './emptying.ts';
+import { FIRST_NUMBERS, KEEP_FIRST_ROWS } from './emptying.ts';
 import { type Execute, makeExecute } from './statements-at-once.ts';
 
 /** Whether the stores of the tests are databases of PostgreSQL. */
@@ -30,7 +30,7 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const database = openPostgres(addressOf(cluster.url(TEMPLATE)), systemClock);
   await database.answered();
   await database.close();
-  await cluster.query(TEMPLATE, KEEP_FIRST_ROWS);
+  await cluster.query(TEMPLATE, `${FIRST_NUMBERS}; ${KEEP_FIRST_ROWS}`);
   process.env[OF_THE_RUN] = cluster.directory;
   return cluster.close;
 }
@@ -49,16 +49,26 @@ const execute: Execute = (database, sql) => (executing ??= makeExecute(sharedDir
 export const databaseFor = (path: string, template = TEMPLATE): string =>
   urlOf(sharedDirectory(), takeDatabase({ directory: sharedDirectory(), path, template, execute }));
 
+/** Completes the database that those of daemons are copied from. */
+export async function completeInitialized(): Promise<void> {
+  // A connection that stays would keep others from copying it.
+  await makeCluster(sharedDirectory(), null, '').query(INITIALIZED, KEEP_FIRST_ROWS);
+}
+
 /** Makes an empty database of this name. Answers its address. */
 export function emptyDatabase(name: string): string {
   execute('postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
   return urlOf(sharedDirectory(), name);
 }
 
+/** What no verb uses. */
+const CONCAT = /\bgroup_concat\(((?:[^()]|\([^()]*\))*)\)/g;
+
 /** Rows of a query on it, beside its store. */
 export function rowsIn<Row>(path: string, sql: string): Row[] {
   const { database } = addressOf(databaseFor(path));
-  const rows = execute(database, `SELECT coalesce(json_agg(row), '[]') AS rows FROM (${translate(sql)}) AS row`);
+  const words = translate(sql.replaceAll(CONCAT, "string_agg($1, ',')"));
+  const rows = execute(database, `SELECT coalesce(json_agg(row), '[]') AS rows FROM (${words}) AS row`);
   return (rows[0] as { readonly rows: Row[] }).rows;
 }
 

@@ -1,5 +1,5 @@
 // Carries a group of verbs out until it is committed, or undone for a reason that stays: never twice.
-import { type Clock, pause } from '../../../../domain/clock.ts';
+import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import { eventsOf } from './fate.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
@@ -53,7 +53,7 @@ export function makeAttempts({ clock, writer, health, isShared, repeated }: Part
         const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
         if (!mayRepeat || tries === TRIES) return outcome;
         repeated();
-        await pause(clock, PAUSE_MS * 2 ** (tries - 1));
+        await pauseAlive(clock, PAUSE_MS * 2 ** (tries - 1));
       }
     },
   };

@@ -1,5 +1,5 @@
 // What became of a transaction whose connection was lost after its commit was sent: the server knows, by its number.
-import { type Clock, pause } from '../../../../domain/clock.ts';
+import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import { type EventRow, eventOf } from '../../journal/rows.ts';
 import { makeRowMapper } from '../../row.ts';
@@ -57,7 +57,7 @@ async function whenKept(transaction: string, writer: Writer, clock: Clock): Prom
     if (status === 'committed') return reached;
     if (status === 'aborted' || status === null) return null;
     if (isLate) throw new Error('Connection terminated: the server does not say whether its last transaction was kept');
-    await pause(clock, RETRY_MS);
+    await pauseAlive(clock, RETRY_MS);
   }
 }
 

@@ -1,6 +1,6 @@
 // The connection that writes. It holds the lock of the database, so that no other daemon writes as long as it lives.
 import type { ClientConfig } from 'pg';
-import { type Clock, pause } from '../../../../domain/clock.ts';
+import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import { connect, type Connection, settle } from '../connections/connection.ts';
 import { faultKindOf } from '../connections/faults.ts';
@@ -76,7 +76,7 @@ export function makeWriter({ config, clock, health, name, isLocked, reachedFirst
         if (error instanceof ErrandError && lastId !== null) health.lose(error);
         if (isClosed || faultKindOf(error) !== 'away' || clock.monotonic() >= until) throw error;
       }
-      await pause(clock, RETRY_MS);
+      await pauseAlive(clock, RETRY_MS);
     }
   }
 

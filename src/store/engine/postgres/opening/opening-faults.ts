@@ -50,7 +50,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     passes: true,
-    applies: codes(/^(ECONNREFUSED|ENOENT|ECONNRESET)$/),
+    applies: codes(/^(ECONNREFUSED|ENOENT|ECONNRESET|EPIPE)$/),
     words: (address) => {
       const nobody = isSocket(address) ? 'no server has this socket' : 'no server listens there';
       return `is not reachable: ${nobody}. ${CHECK_RUNNING(address)}`;

@@ -1,0 +1,150 @@
+// The database of the daemon in the storm: a SQLite file, or one of a private PostgreSQL server that is killed as well.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { databaseOf, readStatuses } from '../../../src/selftest/checks/journal-rows.ts';
+import { makeChance } from '../../../src/selftest/storm/chance.ts';
+import type { Stretch } from '../../../src/selftest/storm/storm.ts';
+import { copySnapshot } from '../../../src/store/copies/copy-snapshot.ts';
+import { addressOf } from '../../../test/support/postgres/address-of.ts';
+import { type Cluster, ROLE, startCluster, SUPERUSER } from '../../../test/support/postgres/cluster.ts';
+
+interface Place {
+  readonly dataDir: string;
+}
+
+interface Startable {
+  restart(): Promise<unknown>;
+}
+
+export interface Engine {
+  /** Address of the PostgreSQL database; undefined for a SQLite file. */
+  readonly database: string | undefined;
+  /** Starts the daemon as a service manager does: again, when it ends because its server was killed. */
+  restart(daemon: Startable): Promise<unknown>;
+  /** Brings the file up to date that the checks read, whose daemon is not killed any more. */
+  look(daemon: Place): Promise<void>;
+  /** Runs by status, also while the daemon is dead. */
+  statuses(daemon: Place): Promise<Readonly<Record<string, number>>>;
+  /** Keeps the daemon from writing. Answers when; empty when that failed. */
+  lock(daemon: Place, forMs: number): Promise<Stretch[]>;
+  /** Kills the server now and then until `stop` is called, which answers when it was down. */
+  killServer(seed: number): { stop(): Promise<readonly Stretch[]> };
+  close(): Promise<void>;
+}
+
+export const sqliteEngine: Engine = {
+  database: undefined,
+  restart: (daemon) => daemon.restart(),
+  look: async () => undefined,
+  statuses: async (daemon) => readStatuses(databaseOf(daemon)),
+  lock: async (daemon, forMs) => {
+    const script = fileURLToPath(new URL('./lock-main.ts', import.meta.url));
+    // Not in the arguments: a process that names the data directory there counts as the daemon's.
+    const env = { ...process.env, CHAOS_DATABASE: databaseOf(daemon) };
+    const child = spawn(process.execPath, [script, String(forMs)], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    await once(child, 'close');
+    return output === '' ? [] : [JSON.parse(output) as Stretch];
+  },
+  killServer: () => ({ stop: async () => [] }),
+  close: async () => undefined,
+};
+
+const DATABASE = 'errand';
+/** As an administrator has it, in contrast to that of the tests. */
+const DURABLE = { fsync: 'on', full_page_writes: 'on' };
+
+/** Starts a server that keeps what it has committed. */
+export async function startPostgresEngine(): Promise<Engine> {
+  const cluster = await startCluster({ settings: DURABLE });
+  await cluster.query('postgres', `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`);
+  const database = cluster.url(DATABASE);
+  return {
+    database,
+    restart: restartAgain,
+    look: async (daemon) => {
+      const file = databaseOf(daemon);
+      rmSync(`${file}.new`, { force: true });
+      await copySnapshot(addressOf(database), `${file}.new`, async () => undefined);
+      renameSync(`${file}.new`, file);
+    },
+    statuses: async () => {
+      const rows = await cluster
+        .query<{ status: string; n: number }>(
+          DATABASE,
+          'SELECT status, count(*)::integer AS n FROM runs GROUP BY status',
+        )
+        // It was just killed.
+        .catch(() => []);
+      return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+    },
+    lock: (_daemon, forMs) => lockTable(cluster, forMs),
+    killServer: (seed) => killNowAndThen(cluster, seed),
+    close: cluster.close,
+  };
+}
+
+const RESTARTS = 9;
+
+async function restartAgain(daemon: Startable): Promise<unknown> {
+  for (let left = RESTARTS; ; left -= 1)
+    try {
+      return await daemon.restart();
+    } catch (error) {
+      const isForServer =
+        /ended with code 1\b/.test(String(error)) && /database.*reachable|database.*opened/.test(String(error));
+      if (left === 0 || !isForServer) throw error;
+    }
+}
+
+/** Until the time is over, or the server is killed. */
+async function lockTable(cluster: Cluster, forMs: number): Promise<Stretch[]> {
+  const client = new Client({ host: cluster.directory, port: 5432, user: SUPERUSER, database: DATABASE });
+  const ended = new AbortController();
+  client.on('error', () => ended.abort());
+  try {
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE sessions IN SHARE ROW EXCLUSIVE MODE');
+    const from = Date.now();
+    await sleep(forMs, undefined, { signal: ended.signal }).catch(() => undefined);
+    return [{ from, to: Date.now() }];
+  } catch {
+    return [];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const UP_MS = { least: 3_000, most: 15_000 } as const;
+const DOWN_MS = { least: 0, most: 2_000 } as const;
+
+function killNowAndThen(cluster: Cluster, seed: number): ReturnType<Engine['killServer']> {
+  const chance = makeChance(seed ^ 0x5e12);
+  const stopping = new AbortController();
+  const down: Stretch[] = [];
+  async function kill(): Promise<void> {
+    for (;;) {
+      const up = sleep(chance.between(UP_MS.least, UP_MS.most), true, stopping);
+      if (!(await up.catch(() => false))) return;
+      const from = Date.now();
+      await cluster.stop(chance.oneIn(2) ? 'SIGKILL' : 'SIGQUIT');
+      await sleep(chance.between(DOWN_MS.least, DOWN_MS.most));
+      await cluster.start();
+      down.push({ from, to: Date.now() });
+    }
+  }
+  const killed = kill();
+  killed.catch(() => undefined);
+  return {
+    stop: async () => {
+      stopping.abort();
+      await killed;
+      return down;
+    },
+  };
+}
