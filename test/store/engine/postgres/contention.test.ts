@@ -17,7 +17,7 @@ async function aDatabase(): Promise<Database & { readonly name: string; readonly
   const name = `contention_${(made += 1)}`;
   await cluster.query('postgres', `CREATE DATABASE ${name} OWNER errand`);
   // A deadlock is found by the daemon's side, whose statement fails then.
-  await cluster.query('postgres', `ALTER ROLE errand IN DATABASE ${name} SET deadlock_timeout = '2s'`);
+  await cluster.query('postgres', `ALTER ROLE errand IN DATABASE ${name} SET deadlock_timeout = '4s'`);
   await cluster.query('postgres', `ALTER ROLE ${SUPERUSER} IN DATABASE ${name} SET deadlock_timeout = '60s'`);
   const troubles: string[] = [];
   const alarms = { ...NO_ALARMS, trouble: (words: string) => void troubles.push(words) };

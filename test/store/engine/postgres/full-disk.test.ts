@@ -92,7 +92,7 @@ describe.skipIf(!canRunPostgres() || !canMount)('a full disk of PostgreSQL', () 
 
   test('where its log is: the server ends, and what was confirmed is there when it is started again', async () => {
     const disk = aDisk(160);
-    const cluster = await aCluster({ within: disk.path, settings: { min_wal_size: "'32MB'", max_wal_size: "'32MB'" } });
+    const cluster = await aCluster({ within: disk.path, settings: { min_wal_size: "'32MB'", max_wal_size: "'1GB'" } });
     const rows = giveToServer(temporaryDirectory());
     await cluster.query('postgres', `CREATE TABLESPACE roomy LOCATION '${rows}'`);
     await cluster.query('postgres', 'CREATE DATABASE errand OWNER errand TABLESPACE roomy');
