@@ -28,6 +28,8 @@ const projectsOnPostgres = [
     extends: true as const,
     test: {
       name: 'postgres',
+      // The files of a worker share its modules and connections: each opens stores of its own.
+      isolate: false,
       include: ['test/store/**/*.test.ts'],
       exclude: onSqlite,
       pool: 'forks' as const,

@@ -1,5 +1,6 @@
 // The structured result in the store: a schema with its run, a `null` that is a result, and no success without one.
 import { expect, test } from 'vitest';
+import { onlyOnSqlite } from '../support/store/open-store.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../support/store/store-fixture.ts';
 
 const SCHEMA = { type: ['integer', 'null'] };
@@ -77,7 +78,10 @@ test('a run without a schema has no result, in the row and in the journal', asyn
   expect(fixture.committed.find(({ type }) => type === 'message')?.payload).not.toHaveProperty('structuredOutput');
 });
 
-test('the file itself refuses a success without the requested result', { tags: ['§3.1-incomplete'] }, async () => {
+test('the file itself refuses a success without the requested result', {
+  tags: ['§3.1-incomplete'],
+  ...onlyOnSqlite('it alone checks conditions of rows'),
+}, async () => {
   const fixture = await storeFixture();
   await fixture.accept({ outputSchema: SCHEMA });
   const [run] = await fixture.claim();
