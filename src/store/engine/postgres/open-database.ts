@@ -72,7 +72,7 @@ export function openPostgres(
   });
   const pool = makePool(connections - (isShared ? 2 : 1), open);
   const whenOpened = makeWhenOpened(writer, address, () => listening?.begin(writer.lastId()));
-  const verbs = makeVerbs({ commits, read: makeRead(pool, health), whenOpened });
+  const verbs = makeVerbs({ commits, read: makeRead({ pool, health, clock }), whenOpened });
   const listening = isShared ? makeListening({ open, clock, read: verbs.read(eventsAfter), publish }) : undefined;
   let closed: Promise<void> | undefined;
 

@@ -33,8 +33,6 @@ interface Parts {
   replaced(reason: Error): void;
 }
 
-/** How long a database may be away before verbs are refused; those that come after are refused at once, until it is back. */
-const PATIENCE_MS = 5_000;
 const RETRY_MS = 100;
 /** What was confirmed before may be missing: whatever is known of it here can't be relied on. */
 const ANOTHER =
@@ -68,7 +66,7 @@ export function makeWriter({ config, clock, health, name, isLocked, reachedFirst
   }
 
   async function openPatiently(): Promise<Connection> {
-    const until = clock.monotonic() + (health.fault() === null && lastId !== null ? PATIENCE_MS : 0);
+    const until = clock.monotonic() + (lastId === null ? 0 : health.patienceMs());
     for (;;) {
       try {
         return await connect(config(), replace, prepare);

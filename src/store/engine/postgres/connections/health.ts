@@ -10,11 +10,16 @@ export interface Health {
   well(): void;
   /** What is wrong, as a message for callers; the next commit clears it. */
   fault(): string | null;
+  /** For how many milliseconds a verb waits for a database that is away. */
+  patienceMs(): number;
   /** Nothing may be written any more. */
   lose(error: unknown): void;
   /** Why; undefined when it may. */
   lost(): unknown;
 }
+
+/** How long a database may be away before verbs are refused; those that come after are refused at once, until it is back. */
+const PATIENCE_MS = 5_000;
 
 /** `name`: of the database, for operators. */
 export function makeHealth(name: string, alarms: StoreAlarms): Health {
@@ -31,6 +36,7 @@ export function makeHealth(name: string, alarms: StoreAlarms): Health {
       fault = null;
     },
     fault: () => fault,
+    patienceMs: () => (fault === null ? PATIENCE_MS : 0),
     lose: (error) => {
       if (lost !== undefined) return;
       lost = error;

@@ -1,4 +1,5 @@
 // The connections that read: verbs that only read share a few of them.
+import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import type { Database } from '../../database.ts';
 import { READER, type Statement, type Step } from '../../statement.ts';
 import type { Connection } from '../connections/connection.ts';
@@ -10,8 +11,17 @@ import type { Pool } from '../connections/pool.ts';
 /** Statements of one verb see one state of the rows. */
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
+/** Until a verb whose connection was lost is tried again. */
+const RETRY_MS = 100;
+
+interface Parts {
+  readonly pool: Pool;
+  readonly health: Health;
+  readonly clock: Clock;
+}
+
 /** Makes the verbs that only read. */
-export function makeRead(pool: Pool, health: Health): Database['read'] {
+export function makeRead({ pool, health, clock }: Parts): Database['read'] {
   return (verb) => {
     // Most verbs read with one statement, which sees one state by itself. Others are known once they were carried out.
     let isAlone = true;
@@ -20,15 +30,21 @@ export function makeRead(pool: Pool, health: Health): Database['read'] {
         isAlone ? readAlone(makePipeline(connection), step) : readTogether(connection, step),
       );
     return async (...args) => {
-      for (let tries = 1; ; tries += 1) {
+      // One that was idle may have been lost long ago: the first failure says nothing of the server.
+      for (let [isFirst, until] = [true, 0]; ; ) {
         try {
           const result = await once(verb(READER, ...args));
           if (result !== SEVERAL) return result;
           isAlone = false;
         } catch (error) {
-          if (faultKindOf(error) === 'away' && tries === 1) continue;
-          health.failed(error);
-          throw refusalOf(error);
+          if (isFirst) until = clock.monotonic() + health.patienceMs();
+          const mayRepeat = isFirst || clock.monotonic() < until;
+          if (faultKindOf(error) !== 'away' || !mayRepeat) {
+            health.failed(error);
+            throw refusalOf(error);
+          }
+          if (!isFirst) await pauseAlive(clock, RETRY_MS);
+          isFirst = false;
         }
       }
     };
