@@ -43,7 +43,6 @@ const projectsOnPostgres = [
       name: 'acceptance-postgres',
       include: ['test/acceptance/postgres/**/*.test.ts', ...acceptedOnBoth],
       pool: 'forks' as const,
-      testTimeout: 240_000,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
       globalSetup: ['test/support/postgres/shared-cluster.ts', 'test/support/postgres/initialized.ts'],
     },
@@ -58,8 +57,8 @@ export default defineConfig({
     tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
     // Ends what hangs, and nothing that is slow: the machine may be busy.
     setupFiles: ['test/support/http/hold-replies.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
       {
@@ -73,7 +72,6 @@ export default defineConfig({
           include: slow,
           exclude: ['test/acceptance/postgres/**'],
           pool: 'forks',
-          testTimeout: 240_000,
           globalSetup: 'test/support/daemon/initialized.ts',
         },
       },
