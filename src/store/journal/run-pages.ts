@@ -11,9 +11,10 @@ export function listOfRun(tx: Reader, run: RunOfSession, range: EventRange): Ste
 
 function othersOf(run: RunOfSession): Others {
   return {
+    // With a plus: PostgreSQL would take the events between two ids, of all runs, for fewer than those of one run.
     list: (tx, { afterId, beforeId, order, limit }) =>
       tx.all<EventHead>(
-        `SELECT ${HEAD}, ? AS run_id FROM events e WHERE run_seq = ? AND type <> 'content_block_delta' AND id > ? AND id < ?
+        `SELECT ${HEAD}, ? AS run_id FROM events e WHERE run_seq = ? AND type <> 'content_block_delta' AND +id > ? AND +id < ?
          ORDER BY stream_seq ${order} LIMIT ?`,
         run.id,
         run.seq,

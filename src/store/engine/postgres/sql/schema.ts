@@ -38,6 +38,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/CREATE FUNCTION session_opened\(\)[\s\S]*?FUNCTION session_opened\(\);/, SESSION_OPENED.replaceAll('$', '$$$$')],
   // As statements have it: see the rules of these.
   [/payload ->> '\$\.(\w+)'/g, `substring(payload from '"$1":"([^"]*)"')`],
+  // Indexes of SQLite end with the key of the table; here, where events of a session are read in their order.
+  [/(INDEX events_by_session ON events \(session_seq)\)/, '$1, id)'],
   // An expression in an index stands in parentheses.
   [/\(id >> 9/g, '((id >> 9)'],
   [/, substring(\([^\n]*\))\) WHERE/g, ', (substring$1)) WHERE'],
