@@ -6,7 +6,7 @@ import { MB } from '../domain/byte-units.ts';
 import type { Clock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
-import type { Slices } from '../domain/slices.ts';
+import type { Slices } from '../domain/loop/slices.ts';
 import type { Origin } from '../domain/people/user.ts';
 import type { Tails } from '../events/tail.ts';
 import type { OpenSpool } from '../files/blobs/spool.ts';

@@ -6,7 +6,7 @@ import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock as clock } from '../../domain/clock.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
-import { makeSlices } from '../../domain/slices.ts';
+import { makeSlices } from '../../domain/loop/slices.ts';
 import type { Bus } from '../../events/bus.ts';
 import { makeOfficeFeed } from '../../events/office-feed.ts';
 import { makeEventScopes } from '../../events/event-scopes.ts';

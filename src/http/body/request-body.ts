@@ -4,7 +4,7 @@ import { KB, MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { chunksOf } from './body-chunks.ts';
 import type { BodyShare } from './body-budget.ts';

@@ -1,7 +1,7 @@
 // The long strings of a body: stored in a file as they arrived, with a stand-in for each in the parsed text.
 import { randomUUID } from 'node:crypto';
 import { ErrandError } from '../../domain/errors.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { OpenSpool, Spool } from '../../files/blobs/spool.ts';
 import { STAND_IN } from '../../wire/shapes/stand-in.ts';
 

@@ -1,6 +1,6 @@
 // One request in its handler.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { RequestBody } from '../body/request-body.ts';
 import type { Bases } from '../server/bases.ts';
 

@@ -3,7 +3,7 @@ import type { RouterContext } from '@koa/router';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { OpenSpool } from '../../files/blobs/spool.ts';
 import { readWhole } from '../../wire/shapes/composites.ts';
 import { makeBodyBudget } from '../body/body-budget.ts';

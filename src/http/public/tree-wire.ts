@@ -1,6 +1,6 @@
 // The files of a version as a tree (F10, F13). Its text is kept without what addresses begin with, which is put in as it is sent.
 import type { Portions } from '../../domain/portions.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import { mediaTypeOf } from '../../files/media-type.ts';
 import { nodeId } from '../../operations/sessions/file-nodes.ts';

@@ -1,7 +1,7 @@
 // JSON in pieces: what is large is neither rendered nor held at once.
 import type { Portion, Portions } from '../../domain/portions.ts';
 import { piecesOfText } from '../../domain/text-pieces.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { ReplyShare } from './reply-budget.ts';
 
 /** Room for the pieces of a reply, and time to make them. */

@@ -1,7 +1,7 @@
 // Sends replies, JSON or pages, and refuses bodies that it will not read in such a way that the client receives the reply.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../domain/clock.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import { paceOf, untilTaken } from './backlog.ts';
 import { type Headers, setHeaders, writeHead } from './head.ts';
 import { Html } from './html.ts';

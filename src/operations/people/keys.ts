@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { type Administrator, type KeyScope, ownerOf } from '../../domain/people/user.ts';
 import { type LongListing, portionsOf } from '../../domain/portions.ts';
-import type { Pause, Slices } from '../../domain/slices.ts';
+import type { Pause, Slices } from '../../domain/loop/slices.ts';
 import type { KeyChange, OwnedKey } from '../../store/people/keys.ts';
 import type { Store } from '../../store/open-store.ts';
 import {

@@ -3,7 +3,7 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { accountOf } from '../../domain/people/account-name.ts';
 import { type Administrator, ownerOf, type Role } from '../../domain/people/user.ts';
-import type { Slices } from '../../domain/slices.ts';
+import type { Slices } from '../../domain/loop/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { UserRecord } from '../../store/people/users.ts';
 

@@ -6,7 +6,7 @@ import type { Listing, Page } from '../../domain/listing.ts';
 import { type Caller, ownerOf as chargedTo } from '../../domain/people/user.ts';
 import { cronFault } from '../../domain/schedules/firing-times.ts';
 import type { Firing, ScheduledTask } from '../../domain/schedules/task.ts';
-import type { Slices } from '../../domain/slices.ts';
+import type { Slices } from '../../domain/loop/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { TaskRecord } from '../../store/firings/task-rows.ts';
 import { scopeOf } from '../access.ts';

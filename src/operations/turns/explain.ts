@@ -4,7 +4,7 @@ import { type SlowPart, slowPartsOf } from '../../domain/sessions/timeline/slow-
 import { type KindSum, kindSumsOf, type StepSum, stepSumsOf } from '../../domain/sessions/timeline/sums.ts';
 import type { Timeline } from '../../domain/sessions/timeline/timeline.ts';
 import { type Caller, ownerOf } from '../../domain/people/user.ts';
-import type { Slices } from '../../domain/slices.ts';
+import type { Slices } from '../../domain/loop/slices.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { RunRecord } from '../../store/runs/run-records.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';

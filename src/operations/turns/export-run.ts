@@ -5,7 +5,7 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import type { Portion } from '../../domain/portions.ts';
-import type { Pause, Slices } from '../../domain/slices.ts';
+import type { Pause, Slices } from '../../domain/loop/slices.ts';
 import type { SetupText, ToolDefinition } from '../../domain/sessions/run-setup.ts';
 import { type Administrator, ownerOf } from '../../domain/people/user.ts';
 import { ErrandError } from '../../domain/errors.ts';

@@ -2,7 +2,7 @@
 import { endsOf } from '../../agent/documents/excerpt.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Attachment } from '../../domain/sessions/content.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Blot } from '../../outbound/secrets/blot.ts';
 import type { Store } from '../../store/open-store.ts';

@@ -2,7 +2,7 @@
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import { HEADER_SECRET, readSecret, type SecretLocations } from '../../catalog/reading/secret-file.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import { secretContextOf } from '../../domain/webhooks/webhook.ts';
 import { grantMcpServer } from '../../execution/brief/mcp-grant.ts';
 import type { SecretBox } from '../../files/secret-box.ts';

@@ -1,7 +1,7 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { LONG_TEXT, ownTurn } from '../../domain/own-turn.ts';
+import { LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';

@@ -2,7 +2,7 @@
 import type { CallPurpose } from '../../domain/sessions/call-timing.ts';
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import { makeTimeline } from '../../domain/sessions/timeline/make-timeline.ts';
-import type { Pause } from '../../domain/slices.ts';
+import type { Pause } from '../../domain/loop/slices.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import {
   type Aftermath,

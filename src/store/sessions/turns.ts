@@ -1,7 +1,7 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
 import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { LONG_TEXT, ownTurn } from '../../domain/own-turn.ts';
+import { LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/run-setups.ts';

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Pause } from '../../../src/domain/slices.ts';
+import type { Pause } from '../../../src/domain/loop/slices.ts';
 import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
 import { readJsonBody } from '../../../src/http/body/request-body.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';

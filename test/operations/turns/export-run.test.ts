@@ -1,6 +1,6 @@
 // The export of a run: each request in the chat form, with tools and schema, and without any secret that the daemon holds.
 import { OPERATOR } from '../../support/http/callers.ts';
-import { makeSlices } from '../../../src/domain/slices.ts';
+import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

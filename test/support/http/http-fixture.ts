@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'n
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { makeSlices } from '../../../src/domain/slices.ts';
+import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { inOnePortion } from '../store/read-whole.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';

@@ -1,5 +1,5 @@
 // Scheduled tasks over HTTP and a real store: one of the user of every token, and one of another user.
-import { makeSlices } from '../../../src/domain/slices.ts';
+import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { recordLists } from '../../../src/operations/audit/lists.ts';

@@ -1,5 +1,5 @@
 // Every operation over a real store, and an administrator who calls them.
-import { makeSlices } from '../../../src/domain/slices.ts';
+import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { type AuditEntry } from '../../../src/domain/people/audit.ts';

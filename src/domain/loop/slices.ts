@@ -1,5 +1,5 @@
 // Slices of the main thread's time: long work takes them in turn, so that the loop turns often however much work there is.
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** How long the slices of one turn of the loop last together. */
 const LONGEST_TURN_MS = 2;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownTurn } from '../../src/domain/own-turn.ts';
+import { ownTurn } from '../../../src/domain/loop/own-turn.ts';
 
 test('steps that come together are done one a turn of the loop, in their order', async () => {
   let turn = 0;

@@ -1,7 +1,7 @@
 // Slices of the thread's time: all work together takes no more of a turn than one would, and everybody gets their share.
 import { expect, test } from 'vitest';
-import { makeSlices } from '../../src/domain/slices.ts';
-import { fakeClock } from '../support/time/fake-clock.ts';
+import { makeSlices } from '../../../src/domain/loop/slices.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
 /** Work of so many steps of a millisecond each, which records whose step it was, and in which turn of the loop. */
 function bench() {
