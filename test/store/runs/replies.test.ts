@@ -61,7 +61,7 @@ test('a text with U+0000 is shown with what is behind it, long or short', async 
     const fence = fenceOf((await fixture.claim())[0]!);
     await fixture.store.runs.recordStep(fence, aStep({ text, message: {} }), FREE);
     const shown = async () => (await fixture.store.office.listRounds(sessionSeq, 0, 9))[0]!.assistantMessage;
-    const start = [...text].slice(0, 4_000).join('');
+    const start = Array.from(text).slice(0, 4_000).join('');
     expect(await shown()).toBe(start);
     await fixture.store.runs.finalize(fence, { outcome: 'completed', answer: text, stopReason: 'end_turn' });
     await fixture.store.runs.settle(fence);
