@@ -102,16 +102,18 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
         pending.push({ verb, scope, resolve, reject });
         working ??= work();
       }),
-    join: (verb, scope) => {
-      const last = pending.at(-1);
-      if (last?.verb !== verb) return false;
-      last.scope = last.scope === 'all' || scope === 'all' ? 'all' : [...last.scope, ...scope];
-      return true;
-    },
+    join: (verb, scope) => joinLast(pending, verb, scope),
     end: async () => {
       ended = true;
       await working;
     },
     watch: (watch) => void watches.push(watch),
   };
+}
+
+function joinLast(pending: readonly PendingVerb[], verb: ScopedVerb['verb'], scope: Scope): boolean {
+  const last = pending.at(-1);
+  if (last?.verb !== verb) return false;
+  last.scope = last.scope === 'all' || scope === 'all' ? 'all' : [...last.scope, ...scope];
+  return true;
 }
