@@ -1,6 +1,10 @@
 // Verbs of a store on one connection of PostgreSQL, statement by statement, in an order that the test chooses; then all of it is undone.
 import type { Database, Scope } from '../../../src/store/engine/database.ts';
-import { type AddedEvents, makeAddedEvents, makeStreamSeqs } from '../../../src/store/engine/postgres/commits/journal.ts';
+import {
+  type AddedEvents,
+  makeAddedEvents,
+  makeStreamSeqs,
+} from '../../../src/store/engine/postgres/commits/journal.ts';
 import type { ScopedVerb } from '../../../src/store/engine/postgres/commits/transact.ts';
 import type { Connection, NamedText } from '../../../src/store/engine/postgres/connections/connection.ts';
 import { carryOut, makePipeline, type Pipeline } from '../../../src/store/engine/postgres/statements/execute.ts';
