@@ -46,7 +46,7 @@ interface Running {
   started(): void;
   /** Leaves new connections to the next daemon, where something holds them until then. */
   handOver(): void;
-  /** Resolves with the reason when the database can no longer be written. */
+  /** Resolves with the reason when nobody knows any more what the database holds. */
   readonly lost: Promise<unknown>;
 }
 
@@ -111,7 +111,7 @@ export function makeDaemon(running: Running): Daemon {
   void lost.then(async (error) => {
     log.fatal(
       { err: error },
-      'the daemon ends: it cannot know which database writes have reached the disk; the next start recovers them',
+      'the daemon ends: what its database holds may differ from what it has written; the next start continues from what is there',
     );
     await withinDrainTime(endAtOnce(), LAST_MOVES_SECONDS).catch(() => undefined);
     fail(error);

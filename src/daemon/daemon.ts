@@ -9,8 +9,7 @@ import { makeSecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
 import { makeRenderer } from '../rendering/renderer.ts';
-import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
-import { nameOfStore } from '../store/location.ts';
+import { explainRefusal } from '../store/explain-refusal.ts';
 import type { Store } from '../store/open-store.ts';
 import { VERSION } from '../version.ts';
 import { type Closer, closeAll } from './closers.ts';
@@ -45,7 +44,7 @@ export async function startDaemon(configuration: Configuration): Promise<Daemon>
     return await build({ configuration, location, closers });
   } catch (error) {
     await closeAll(closers);
-    throw explainToOperator(error, nameOfStore(location));
+    throw explainRefusal(error, location);
   }
 }
 

@@ -14,9 +14,8 @@ import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { renderBody } from '../webhooks/bodies/render-body.ts';
+import { explainRefusal } from '../store/explain-refusal.ts';
 import { openStore, type Store } from '../store/open-store.ts';
-import { nameOfStore } from '../store/location.ts';
-import { explainToOperator } from '../store/engine/sqlite/storage-fault.ts';
 import { markOwnRows, requireOwnRows, requireSameKind } from './own-rows.ts';
 import { requireMounted } from './unmounted.ts';
 
@@ -53,7 +52,7 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
       await store.close();
     }
   } catch (error) {
-    throw explainToOperator(error, nameOfStore(location));
+    throw explainRefusal(error, location);
   } finally {
     lock.release();
   }

@@ -11,6 +11,7 @@ import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 import { copySnapshot } from '../../../src/store/copies/copy-snapshot.ts';
 import { addressOf } from '../../../test/support/postgres/address-of.ts';
 import { type Cluster, ROLE, startCluster, SUPERUSER } from '../../../test/support/postgres/cluster.ts';
+import { nowAndThen, type Recurring } from './now-and-then.ts';
 
 interface Place {
   readonly dataDir: string;
@@ -31,8 +32,8 @@ export interface Engine {
   statuses(daemon: Place): Promise<Readonly<Record<string, number>>>;
   /** Keeps the daemon from writing. Answers when; empty when that failed. */
   lock(daemon: Place, forMs: number): Promise<Stretch[]>;
-  /** Kills the server now and then until `stop` is called, which answers when it was down. */
-  killServer(seed: number): { stop(): Promise<readonly Stretch[]> };
+  /** Kills the server now and then. */
+  killServer(seed: number): Recurring;
   close(): Promise<void>;
 }
 
@@ -123,28 +124,14 @@ async function lockTable(cluster: Cluster, forMs: number): Promise<Stretch[]> {
 const UP_MS = { least: 3_000, most: 15_000 } as const;
 const DOWN_MS = { least: 0, most: 2_000 } as const;
 
-function killNowAndThen(cluster: Cluster, seed: number): ReturnType<Engine['killServer']> {
+function killNowAndThen(cluster: Cluster, seed: number): Recurring {
   const chance = makeChance(seed ^ 0x5e12);
-  const stopping = new AbortController();
-  const down: Stretch[] = [];
-  async function kill(): Promise<void> {
-    for (;;) {
-      const up = sleep(chance.between(UP_MS.least, UP_MS.most), true, stopping);
-      if (!(await up.catch(() => false))) return;
-      const from = Date.now();
-      await cluster.stop(chance.oneIn(2) ? 'SIGKILL' : 'SIGQUIT');
-      await sleep(chance.between(DOWN_MS.least, DOWN_MS.most));
-      await cluster.start();
-      down.push({ from, to: Date.now() });
-    }
-  }
-  const killed = kill();
-  killed.catch(() => undefined);
-  return {
-    stop: async () => {
-      stopping.abort();
-      await killed;
-      return down;
-    },
+  const strike = async (): Promise<Stretch[]> => {
+    const from = Date.now();
+    await cluster.stop(chance.oneIn(2) ? 'SIGKILL' : 'SIGQUIT');
+    await sleep(chance.between(DOWN_MS.least, DOWN_MS.most));
+    await cluster.start();
+    return [{ from, to: Date.now() }];
   };
+  return nowAndThen({ chance, pauseMs: UP_MS, strike });
 }

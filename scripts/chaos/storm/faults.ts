@@ -4,6 +4,7 @@ import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.
 import { makeChance } from '../../../src/selftest/storm/chance.ts';
 import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 import type { Engine } from './engine.ts';
+import { nowAndThen, type Recurring } from './now-and-then.ts';
 
 /** What happened to the daemon, and when. */
 export interface Diary {
@@ -32,31 +33,11 @@ const LOCK_MS = { least: 200, most: 3_000 } as const;
 /** The daemon can write between two locks. */
 const BETWEEN_LOCKS_MS = { least: 1_500, most: 8_000 } as const;
 
-/** Locks the daemon's database now and then until `stop` is called, which returns when it was locked. */
-export function holdLocks(
-  engine: Engine,
-  daemon: DaemonProcess,
-  seed: number,
-): { stop(): Promise<readonly Stretch[]> } {
+/** Locks the daemon's database now and then. */
+export function holdLocks(engine: Engine, daemon: DaemonProcess, seed: number): Recurring {
   const chance = makeChance(seed ^ 0x10c4);
-  const stopping = new AbortController();
-  const locks: Stretch[] = [];
-  async function hold(): Promise<void> {
-    for (;;) {
-      const pause = sleep(chance.between(BETWEEN_LOCKS_MS.least, BETWEEN_LOCKS_MS.most), true, stopping);
-      if (!(await pause.catch(() => false))) return;
-      locks.push(...(await engine.lock(daemon, chance.between(LOCK_MS.least, LOCK_MS.most))));
-    }
-  }
-  const held = hold();
-  held.catch(() => undefined);
-  return {
-    stop: async () => {
-      stopping.abort();
-      await held;
-      return locks;
-    },
-  };
+  const strike = () => engine.lock(daemon, chance.between(LOCK_MS.least, LOCK_MS.most));
+  return nowAndThen({ chance, pauseMs: BETWEEN_LOCKS_MS, strike });
 }
 
 /** Waits until runs are in progress and in the queue. */

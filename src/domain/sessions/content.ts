@@ -84,8 +84,13 @@ function firstCharacters(text: string, count: number): string {
     .slice(0, count * 8)
     .replace(ODD_BLANKS, ' ')
     .trim();
-  if (start.length <= count) return start;
+  return startOf(start, count).trimEnd();
+}
+
+/** The first characters of a text, as Unicode counts them. */
+export function startOf(text: string, count: number): string {
+  if (text.length <= count) return text;
   let end = 0;
-  for (let left = count; left > 0 && end < start.length; left -= 1) end += start.codePointAt(end)! > 0xffff ? 2 : 1;
-  return start.slice(0, end).trimEnd();
+  for (let left = count; left > 0 && end < text.length; left -= 1) end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  return text.slice(0, end);
 }

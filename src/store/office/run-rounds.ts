@@ -1,10 +1,11 @@
 // Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
 import { KB } from '../../domain/byte-units.ts';
-import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
+import { startOf, textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { countRuns } from './office-runs.ts';
+import { bytesOfStart } from '../runs/replies.ts';
 
 export interface RoundTool {
   readonly toolUseId: string;
@@ -35,11 +36,12 @@ const SHOWN_CHARACTERS = 4_000;
 /** Maximum bytes of a user's message that is read in full; of a longer one the preview is shown. */
 const READ_BYTES = 64 * KB;
 
+const SAID = `coalesce(CAST(r.answer AS BLOB),
+      (SELECT CAST(text AS BLOB) FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1))`;
 const ROUNDS = `SELECT r.seq, r.id AS runId, r.status, r.input_tokens, r.output_tokens,
     r.cost_usd, r.started_at, r.finished_at, m.text_preview AS preview,
     CASE WHEN octet_length(m.content) <= ${READ_BYTES} THEN m.content END AS content,
-    substr(coalesce(r.answer, (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)),
-      1, ${SHOWN_CHARACTERS}) AS assistantMessage
+    ${bytesOfStart(SAID, SHOWN_CHARACTERS)} AS said
   FROM runs r LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
   WHERE r.session_seq = ? AND r.seq > ? ORDER BY r.seq LIMIT ?`;
 
@@ -48,9 +50,10 @@ const TOOLS = `SELECT c.run_seq, c.tool_use_id, c.name, c.state, c.ok, c.duratio
   FROM runs r CROSS JOIN tool_calls c ON c.run_seq = r.seq
   WHERE r.session_seq = ? AND r.seq >= ? AND r.seq <= ? ORDER BY r.seq, c.step, c.position`;
 
-interface RoundRow extends Omit<RunRound, 'tools' | 'userMessage'> {
+interface RoundRow extends Omit<RunRound, 'tools' | 'userMessage' | 'assistantMessage'> {
   readonly preview: string | null;
   readonly content: string | null;
+  readonly said: Buffer | null;
 }
 
 interface ToolRow extends Omit<RoundTool, 'status'> {
@@ -91,12 +94,12 @@ function* runAt(tx: Reader, sessionSeq: number, offset: number): Step<{ seq: num
   return yield* tx.get<{ seq: number }>(sql, sessionSeq, offset);
 }
 
-function toRound({ preview, content, ...row }: RoundRow, tools: readonly ToolRow[]): RunRound {
-  const said = content === null ? preview : textOf(JSON.parse(content) as UserBlock[]);
+function toRound({ preview, content, said, ...row }: RoundRow, tools: readonly ToolRow[]): RunRound {
+  const asked = content === null ? preview : textOf(JSON.parse(content) as UserBlock[]);
   return {
     ...row,
-    userMessage: said === null ? null : said.slice(0, SHOWN_CHARACTERS).toWellFormed(),
-    assistantMessage: row.assistantMessage === '' ? null : row.assistantMessage,
+    userMessage: asked === null ? null : asked.slice(0, SHOWN_CHARACTERS).toWellFormed(),
+    assistantMessage: said === null || said.length === 0 ? null : startOf(said.toString(), SHOWN_CHARACTERS),
     tools: tools.map(toTool),
   };
 }

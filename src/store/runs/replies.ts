@@ -10,18 +10,27 @@ import type { Reader, Step } from '../engine/statement.ts';
  */
 export const IN_STEPS = '';
 
-/** More than a preview shows. */
+/** More characters than a preview shows. */
 const PREVIEW_SOURCE = 2_000;
+
+/**
+ * Reads the first `characters` of a text as bytes, maybe some more of them; the last one may be cut. The engines disagree about U+0000 in
+ * functions of text: for SQLite it is the end.
+ */
+export const bytesOfStart = (text: string, characters: number): string =>
+  `substr(${text}, 1, ${characters * MOST_BYTES})`;
+/** Of a character, in UTF-8 and as the engines store it. */
+const MOST_BYTES = 4;
 
 /** The beginning of what a run's agent said; undefined when it neither said nor did anything. */
 export function* previewOfReplies(tx: Reader, runSeq: number): Step<string | undefined> {
-  const texts = yield* tx.all<{ text: string }>(
-    "SELECT substr(text, 1, ?) AS text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step LIMIT ?",
-    PREVIEW_SOURCE,
+  const texts = yield* tx.all<{ text: Buffer }>(
+    `SELECT ${bytesOfStart('CAST(text AS BLOB)', PREVIEW_SOURCE)} AS text FROM steps
+     WHERE run_seq = ? AND text <> '' ORDER BY step LIMIT ?`,
     runSeq,
     PREVIEW_SOURCE,
   );
-  if (texts.length > 0) return previewOf(texts.map(({ text }) => text).join('\n'));
+  if (texts.length > 0) return previewOf(texts.map(({ text }) => text.toString()).join('\n'));
   return (yield* tx.get('SELECT 1 FROM tool_calls WHERE run_seq = ? LIMIT 1', runSeq)) === undefined ? undefined : '';
 }
 

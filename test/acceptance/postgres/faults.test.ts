@@ -101,6 +101,22 @@ test('a daemon that starts before its server waits for it', async () => {
   expect(await answersWell(daemon)).toBe(true);
 });
 
+test('a daemon whose server goes away during its start ends with 1, and says which server and what to do', async () => {
+  const daemon = await aDaemon();
+  await daemon.stop();
+  const admin = await administrator(`faults_${made}`);
+  await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
+  const restarted = daemon.restart().catch(String);
+  const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass`;
+  await waitFor(async () => (await admin.query(waiting)).rows.length > 0, { what: 'the start waits for the table' });
+  await cluster.stop('SIGQUIT');
+  onTestFinished(() => cluster.start());
+  expect(await restarted).toMatch(/ended with code 1\b/);
+  expect(daemon.stderr()).toMatch(
+    /^errand: The PostgreSQL database faults_\d+ at \S+ is not reachable \(.*\)\. See whether the server runs, and its log\.$/m,
+  );
+});
+
 test('a table that an administrator locks delays turns or refuses them, and then all is well', async () => {
   const daemon = await aDaemon();
   const admin = await administrator(`faults_${made}`);

@@ -54,6 +54,23 @@ test('history and answer return it in full', async () => {
   expect(runsRead.map((run) => run?.answer)).toEqual(Array(3).fill(WORDS));
 });
 
+test('a text with U+0000 is shown with what is behind it, long or short', async () => {
+  const fixture = await storeFixture();
+  for (const text of ['\0', 'a\0b', '\0\uFDD0'.repeat(5_000), '🌊\0'.repeat(5_000)]) {
+    const { sessionSeq } = await fixture.accept();
+    const fence = fenceOf((await fixture.claim())[0]!);
+    await fixture.store.runs.recordStep(fence, aStep({ text, message: {} }), FREE);
+    const shown = async () => (await fixture.store.office.listRounds(sessionSeq, 0, 9))[0]!.assistantMessage;
+    const start = Array.from(text).slice(0, 4_000).join('');
+    expect(await shown()).toBe(start);
+    await fixture.store.runs.finalize(fence, { outcome: 'completed', answer: text, stopReason: 'end_turn' });
+    await fixture.store.runs.settle(fence);
+    expect(await shown()).toBe(start);
+    const [, reply] = await messagesOf(fixture.store, sessionSeq);
+    expect(reply).toMatchObject({ content: [{ type: 'text', text }], textPreview: previewOf(text) });
+  }
+});
+
 test.each(['', 'Another answer.'])(
   'an answer that is not the text of the last step is kept as it is: "%s"',
   async (answer) => {

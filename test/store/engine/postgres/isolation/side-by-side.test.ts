@@ -1,34 +1,31 @@
 // Which statements of a group may come between those of another verb: of other sessions, and of nothing that rests on more than its session.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../../../src/store/engine/database.ts';
 import { makeStreamSeqs } from '../../../../../src/store/engine/postgres/commits/journal.ts';
 import { transact } from '../../../../../src/store/engine/postgres/commits/transact.ts';
-import type { Answer, Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
+import { clientConfig } from '../../../../../src/store/engine/postgres/connections/address.ts';
+import { connect, type Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
 import { makeKeys } from '../../../../../src/store/engine/postgres/statements/keys.ts';
 import type { Step, Transaction } from '../../../../../src/store/engine/statement.ts';
 import type { Store } from '../../../../../src/store/open-store.ts';
+import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
+import { addressOf } from '../../../../support/postgres/address-of.ts';
 import { caughtVerb } from '../../../../support/postgres/interleaving.ts';
+import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { SETUP } from '../../../../support/store/schedules.ts';
 import { aSpentCall, aStep, aTurn, BACKGROUND_CLAIM, FREE, START } from '../../../../support/store/store-fixture.ts';
 import { fakeClock } from '../../../../support/time/fake-clock.ts';
 
-/** A server that answers each statement with a row, and writes down the order in which they came. */
-function aServer() {
-  const statements: string[] = [];
-  const answer: Answer = { columns: [{ name: 'n' }], rows: [['1']], count: 1, command: 'COMMIT' };
-  const connection: Connection = {
-    serverPid: 1,
-    ask: async ({ text }) => {
-      if (text.startsWith("SELECT '")) statements.push(text.slice("SELECT '".length, -1));
-      return answer;
-    },
-    say: async () => answer,
-    sayAtLength: async () => answer,
-    onNotification: () => undefined,
-    isLost: () => false,
-    close: async () => undefined,
+/** A connection to the server, and the names in the statements that were sent on it, in their order. */
+async function aConnection() {
+  const sent: string[] = [];
+  const connection = await connect(clientConfig(addressOf(databaseFor(temporaryDirectory()))), () => undefined);
+  onTestFinished(() => connection.close());
+  const ask: Connection['ask'] = (statement, values) => {
+    sent.push(...(/^SELECT '(.*)'$/.exec(statement.text)?.slice(1) ?? []));
+    return connection.ask(statement, values);
   };
-  return { connection, statements };
+  return { connection: { ...connection, ask }, sent };
 }
 
 /** A verb of so many statements that are waited for. */
@@ -40,7 +37,7 @@ const named = (name: string, scope: Scope, count = 4) => ({
 });
 
 test('verbs of other sessions share round trips; those of one session, and those on anything, follow each other', async () => {
-  const { connection, statements } = aServer();
+  const { connection, sent } = await aConnection();
   const verbs = [
     named('one', [1]),
     named('two', [2]),
@@ -59,13 +56,13 @@ test('verbs of other sessions share round trips; those of one session, and those
     hasWaited: false,
   };
   await transact(connection, verbs, parts);
-  const placesOf = (name: string) => statements.flatMap((other, at) => (other === name ? [at] : []));
+  const placesOf = (name: string) => sent.flatMap((other, at) => (other === name ? [at] : []));
   const isBetween = (name: string, other: string) => {
     const [first, last] = [placesOf(other)[0]!, placesOf(other).at(-1)!];
     return placesOf(name).some((at) => at > first && at < last);
   };
   const names = ['one', 'two', 'new', 'one again', 'all', 'three', 'both', 'four'];
-  expect(statements.toSorted()).toEqual(names.flatMap((name) => Array<string>(4).fill(name)).toSorted());
+  expect(sent.toSorted()).toEqual(names.flatMap((name) => Array<string>(4).fill(name)).toSorted());
   expect(placesOf('all')[0]).toBe(16);
   const together = names.map((name) => [name, names.filter((other) => other !== name && isBetween(other, name))]);
   expect(Object.fromEntries(together)).toEqual({
