@@ -14,7 +14,7 @@ import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { addToAny, addToHeld, type PricedModel, recordUsage, usedCall } from '../budgets/record-usage.ts';
-import { type Fence, holds, OF_RUN, type Progress } from '../runs/fence.ts';
+import { type Fence, holding, holds, OF_RUN, type Progress } from '../runs/fence.ts';
 import { addSetup, SETUP_BY_HASH } from '../runs/run-setups.ts';
 import { KEEP_WORK } from '../runs/work-time.ts';
 
@@ -131,14 +131,15 @@ function charactersOf({ events }: StreamPiece): number {
 }
 
 /** The pieces of many runs that stream at once: their events share inserts. */
-function* appendPieces(tx: Transaction, pieces: readonly StreamPiece[]): Step<boolean[]> {
-  const kept: boolean[] = [];
-  for (const { fence, events } of pieces) {
-    const isHeld = yield* holds(tx, fence);
-    if (isHeld) for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
-    kept.push(isHeld);
+function* appendPieces(tx: Transaction, pieces: readonly StreamPiece[]): Step<readonly boolean[]> {
+  const held = yield* holding(
+    tx,
+    pieces.map(({ fence }) => fence),
+  );
+  for (const [at, { fence, events }] of pieces.entries()) {
+    if (held[at]) for (const event of events) tx.emit(fence.sessionSeq, fence.runSeq, event);
   }
-  return kept;
+  return held;
 }
 
 function* recordResult(tx: Transaction, fence: Progress, result: NewToolResult): Step<boolean> {

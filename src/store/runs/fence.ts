@@ -24,6 +24,30 @@ export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
   return found !== undefined;
 }
 
+/** How many fences one statement looks for: few numbers, so that there are few statements to prepare. */
+const SIZES = [4, 16, 64];
+const MOST = 64;
+
+/** Which of the attempts still hold their runs. */
+export function* holding(tx: Transaction, fences: readonly Fence[]): Step<readonly boolean[]> {
+  if (fences.length === 1) return [yield* holds(tx, fences[0]!)];
+  const held: boolean[] = [];
+  for (let at = 0; at < fences.length; at += MOST) held.push(...(yield* together(tx, fences.slice(at, at + MOST))));
+  return held;
+}
+
+function* together(tx: Transaction, fences: readonly Fence[]): Step<readonly boolean[]> {
+  const runs = fences.map(({ runSeq }) => runSeq);
+  const size = SIZES.find((number) => number >= runs.length)!;
+  const rows = yield* tx.all<{ seq: number; attempt: number }>(
+    `SELECT seq, attempt FROM runs WHERE seq IN (${Array(size).fill('?').join(', ')}) AND status = 'running'`,
+    ...runs,
+    ...Array<number>(size - runs.length).fill(runs[0]!),
+  );
+  const attempts = new Map(rows.map(({ seq, attempt }) => [seq, attempt]));
+  return fences.map(({ runSeq, attempt }) => attempts.get(runSeq) === attempt);
+}
+
 /**
  * Of a verb that changes one run. What it reads is of its session; what it shares with others it only adds to, in one statement, or finds
  * by a unique key.

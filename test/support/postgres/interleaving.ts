@@ -1,8 +1,12 @@
 // Verbs of a store on one connection of PostgreSQL, statement by statement, in an order that the test chooses; then all of it is undone.
 import type { Database, Scope } from '../../../src/store/engine/database.ts';
-import { makeStreamSeqs, sendEvents, type StreamSeqs } from '../../../src/store/engine/postgres/commits/journal.ts';
+import {
+  type AddedEvents,
+  makeAddedEvents,
+  makeStreamSeqs,
+} from '../../../src/store/engine/postgres/commits/journal.ts';
 import type { ScopedVerb } from '../../../src/store/engine/postgres/commits/transact.ts';
-import type { Connection } from '../../../src/store/engine/postgres/connections/connection.ts';
+import type { Connection, NamedText } from '../../../src/store/engine/postgres/connections/connection.ts';
 import { carryOut, makePipeline, type Pipeline } from '../../../src/store/engine/postgres/statements/execute.ts';
 import { makeKeys } from '../../../src/store/engine/postgres/statements/keys.ts';
 import { type Step, StepTransaction, type Transaction } from '../../../src/store/engine/statement.ts';
@@ -64,13 +68,13 @@ export async function makeDrive(connection: Connection, now: number): Promise<Dr
   const all = tables.map((table) => `SELECT to_jsonb(t)::text FROM ${table} t`).join(' UNION ALL ');
   const known = new Set((await connection.say(all)).rows.flatMap(([row]) => String(row).match(UUID) ?? []));
 
-  function begin({ verb }: ScopedVerb, all: Pipeline, streamSeqs: StreamSeqs): Driven {
+  function begin({ verb }: ScopedVerb, all: Pipeline, events: AddedEvents): Driven {
     const driven: Driven = { waiting: [], count: 0, result: Promise.resolve() };
     const pipeline = gated(all, driven);
     const tx = new StepTransaction(now);
     const act = async () => {
       const result = await carryOut(pipeline, verb(tx));
-      await sendEvents(pipeline, { streamSeqs, isShared: false }, tx);
+      await events.add(tx);
       return result;
     };
     driven.result = act();
@@ -93,10 +97,12 @@ export async function makeDrive(connection: Connection, now: number): Promise<Dr
     keys.refill(connection);
     await connection.say('BEGIN');
     try {
-      const [pipeline, streamSeqs] = [makePipeline(connection, keys), makeStreamSeqs()];
-      const driven = verbs.map((verb) => begin(verb, pipeline, streamSeqs));
+      const pipeline = makePipeline(connection, { keys, beforeEvents: () => events.send() });
+      const events = makeAddedEvents(pipeline, { streamSeqs: makeStreamSeqs(), isShared: false });
+      const driven = verbs.map((verb) => begin(verb, pipeline, events));
       await advance(driven, order);
       const results = await Promise.all(driven.map(({ result }) => result));
+      events.send();
       // Of a statement that nobody waits for.
       if (pipeline.failure() !== undefined) throw pipeline.failure();
       const rows = (await connection.ask(written, [])).rows.map(([row]) => comparable(String(row), known));
@@ -117,11 +123,23 @@ function gated(pipeline: Pipeline, driven: Driven): Pipeline {
     driven.count += 1;
     driven.waiting.push(send);
   };
+  const before = ({ text }: NamedText) => {
+    if (/\bevents\b/.test(text)) pipeline.writing?.beforeEvents();
+  };
   return {
     ...pipeline,
     ask: (statement, values) =>
-      new Promise((resolve, reject) => gate(() => pipeline.ask(statement, values).then(resolve, reject))),
-    send: (statement, values) => gate(() => pipeline.ask(statement, values).catch(() => undefined)),
+      new Promise((resolve, reject) =>
+        gate(() => {
+          before(statement);
+          return pipeline.ask(statement, values).then(resolve, reject);
+        }),
+      ),
+    send: (statement, values) =>
+      gate(() => {
+        before(statement);
+        return pipeline.ask(statement, values).catch(() => undefined);
+      }),
   };
 }
 

@@ -18,6 +18,7 @@ import { makeRead } from './statements/read.ts';
 import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
+import { makeWriteAll } from '../write-all.ts';
 
 export interface PostgresOptions {
   readonly alarms?: StoreAlarms;
@@ -147,14 +148,13 @@ function makeVerbs({ commits, read, whenOpened }: Parts): Pick<Database, 'write'
         await whenOpened();
         return commits.write((tx) => verb(tx, ...args), scope?.(args[0]));
       },
-    // Calls share a transaction, and the time of its statements, anyway.
-    writeAll:
-      (verb, { scope } = {}) =>
-      async (item) => {
+    writeAll: (verb, options = {}) => {
+      const call = makeWriteAll(commits, verb, options);
+      return async (item) => {
         await whenOpened();
-        const [result] = await commits.write((tx) => verb(tx, [item]), scope?.(item));
-        return result!;
-      },
+        return call(item);
+      };
+    },
     read: (verb) => {
       const call = read(verb);
       return async (...args) => {

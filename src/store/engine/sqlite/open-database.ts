@@ -5,7 +5,7 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
 import { READER, type Reader, type Step, type Transaction } from '../statement.ts';
-import { makeWriteAll } from './commits/write-all.ts';
+import { makeWriteAll } from '../write-all.ts';
 import { makeCheckpoints } from './checkpoints.ts';
 import { type GroupCommit, makeGroupCommit } from './commits/group-commit.ts';
 import { type LogSync, openLogSync } from './commits/log-sync.ts';
@@ -86,7 +86,7 @@ export function openDatabase(
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>
         commits.write((tx) => verb(tx, ...args), frees, waitsFor),
-    writeAll: (verb, { sizeOf = () => 0 } = {}) => makeWriteAll(sharedBy(commits), verb, sizeOf),
+    writeAll: (verb, options = {}) => makeWriteAll(sharedBy(commits), verb, options),
     read,
     answered: () => commits.write(nothing, true, 'durable'),
     durable: read(nothing),

@@ -12,6 +12,11 @@ import type { Writer } from './writer.ts';
 
 export interface Commits {
   write<Result>(verb: (tx: Transaction) => Step<Result>, scope?: Scope): Promise<Result>;
+  /**
+   * Adds a call, with its scope, to the verb that was requested last, if that is this one and its transaction hasn't begun. Returns
+   * whether it did.
+   */
+  join(verb: (tx: Transaction) => Step<unknown>, scope: Scope): boolean;
   /** Accepts no further verbs, and resolves when the waiting ones are settled. */
   end(): Promise<void>;
   /** Has every commit from now on reported to the watch. */
@@ -19,6 +24,7 @@ export interface Commits {
 }
 
 interface PendingVerb extends ScopedVerb {
+  scope: Scope;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -96,10 +102,18 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
         pending.push({ verb, scope, resolve, reject });
         working ??= work();
       }),
+    join: (verb, scope) => joinLast(pending, verb, scope),
     end: async () => {
       ended = true;
       await working;
     },
     watch: (watch) => void watches.push(watch),
   };
+}
+
+function joinLast(pending: readonly PendingVerb[], verb: ScopedVerb['verb'], scope: Scope): boolean {
+  const last = pending.at(-1);
+  if (last?.verb !== verb) return false;
+  last.scope = last.scope === 'all' || scope === 'all' ? 'all' : [...last.scope, ...scope];
+  return true;
 }

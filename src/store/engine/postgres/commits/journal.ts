@@ -1,4 +1,4 @@
-// The journal on PostgreSQL: the events that a verb adds, numbered within their runs, in one insert.
+// The journal on PostgreSQL: the events that the verbs of a transaction add, numbered within their runs, in one insert.
 import type { EventType, JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import { lastOfRun } from '../../journal/places.ts';
 import { LOCKS } from '../opening/lock.ts';
@@ -45,12 +45,12 @@ export function makeStreamSeqs(): StreamSeqs {
   };
 }
 
-/** Maximum rows of one insert, so that there are few statements to prepare. */
-const ROWS = 16;
-const INSERTS = Array.from(
-  { length: ROWS + 1 },
-  (_, rows) => `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
-  VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')} RETURNING id`,
+/** Rows of one insert, so that there are few statements to prepare. */
+const [MANY, FEW] = [64, 16];
+const inserting = (rows: number) => `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
+  VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?)').join(', ')} RETURNING id`;
+const INSERTS: ReadonlyMap<number, string> = new Map(
+  [...Array.from({ length: FEW }, (_, at) => at + 1), MANY].map((rows) => [rows, inserting(rows)]),
 );
 
 /**
@@ -71,40 +71,65 @@ export interface Adding {
   readonly isShared: boolean;
 }
 
-/** Sends the events that a verb has emitted, as its last step. The answer has their ids, once the server has answered. */
-export async function sendEvents(
-  pipeline: Pipeline,
-  { streamSeqs, isShared }: Adding,
-  { emitted, now }: Emission,
-): Promise<() => Promise<readonly JournalEvent[]>> {
-  if (emitted.length === 0) return async () => [];
-  const numbers = await carryOut(pipeline, streamSeqs.number(emitted));
-  if (isShared) pipeline.send(IN_ORDER, []);
+/** The events of one transaction. */
+export interface AddedEvents {
+  /** Adds those of a verb, as its last step. */
+  add(emission: Emission): Promise<void>;
+  /** Sends what was added since: with the commit, or before a statement that looks for it. */
+  send(): void;
+  isEmpty(): boolean;
+  /** All that were sent, with their ids, once the server has answered. */
+  written(): Promise<readonly JournalEvent[]>;
+}
+
+/** An event and its place in its run. */
+interface Placed extends Emitted {
+  readonly streamSeq: number | null;
+  readonly createdAt: number;
+}
+
+export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Adding): AddedEvents {
+  const sent: Placed[] = [];
+  let added: Placed[] = [];
   const answers: Promise<Answer>[] = [];
-  for (let at = 0; at < emitted.length; at += ROWS) {
-    const part = emitted.slice(at, at + ROWS);
-    const values = part.flatMap(({ sessionSeq, runSeq, event }, index): Value[] => [
+
+  function insert(events: readonly Placed[]): void {
+    const values = events.flatMap(({ sessionSeq, runSeq, streamSeq, event, createdAt }): Value[] => [
       sessionSeq,
       runSeq,
-      numbers[at + index]!,
+      streamSeq,
       event.type,
       JSON.stringify(event.payload),
-      now,
+      createdAt,
     ]);
-    const answer = pipeline.ask(prepare(INSERTS[part.length]!), values);
+    const answer = pipeline.ask(prepare(INSERTS.get(events.length)!), values);
     // Whoever asks for the events learns of it.
     answer.catch(() => undefined);
     answers.push(answer);
+    sent.push(...events);
   }
-  return async () => {
-    const ids = (await Promise.all(answers)).flatMap(({ rows }) => rows.map(([id]) => id as number));
-    return emitted.map(({ sessionSeq, runSeq, event }, at) => ({
-      ...event,
-      id: ids[at]!,
-      sessionSeq,
-      runSeq,
-      streamSeq: numbers[at]!,
-      createdAt: now,
-    }));
+
+  return {
+    add: async ({ emitted, now }) => {
+      if (emitted.length === 0) return;
+      const numbers = await carryOut(pipeline, streamSeqs.number(emitted));
+      for (const [at, one] of emitted.entries()) added.push({ ...one, streamSeq: numbers[at]!, createdAt: now });
+    },
+    send: () => {
+      if (added.length === 0) return;
+      const events = added;
+      added = [];
+      if (isShared && sent.length === 0) pipeline.send(IN_ORDER, []);
+      for (let [at, rows] = [0, 0]; at < events.length; at += rows) {
+        const left = events.length - at;
+        rows = left >= MANY ? MANY : Math.min(left, FEW);
+        insert(events.slice(at, at + rows));
+      }
+    },
+    isEmpty: () => sent.length === 0,
+    written: async () => {
+      const ids = (await Promise.all(answers)).flatMap(({ rows }) => rows.map(([id]) => id as number));
+      return sent.map(({ event, ...place }, at) => ({ ...event, ...place, id: ids[at]! }));
+    },
   };
 }

@@ -6,7 +6,7 @@ import { type Step, StepTransaction, type Transaction } from '../../statement.ts
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
 import { faultKindOf } from '../connections/faults.ts';
-import { type Adding, sendEvents } from './journal.ts';
+import { type Adding, makeAddedEvents } from './journal.ts';
 import type { Keys } from '../statements/keys.ts';
 
 /**
@@ -41,14 +41,6 @@ export interface ScopedVerb {
   verb(tx: Transaction): Step<unknown>;
 }
 
-/** What a verb has done, whose transaction isn't committed. */
-interface Done {
-  readonly verb: ScopedVerb;
-  readonly result: unknown;
-  readonly emits: boolean;
-  events(): Promise<readonly JournalEvent[]>;
-}
-
 /** Begins it, and asks for its number, by which its fate can be asked for. */
 const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
 /** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
@@ -62,17 +54,20 @@ const WORK_MS = 25;
  * statement, and COMMIT with the last ones.
  */
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
-  const pipeline = makePipeline(connection, parts.keys);
+  const pipeline = makePipeline(connection, { keys: parts.keys, beforeEvents: () => journal.send() });
+  const journal = makeAddedEvents(pipeline, parts);
   parts.keys.refill(connection);
   const begun = pipeline.say(parts.hasWaited ? BEGIN_AGAIN : BEGIN);
   begun.catch(() => undefined);
   const endsAt = parts.clock.monotonic() + WORK_MS;
-  const all = await sideBySide(verbs, async (verb): Promise<Done | null> => {
+  const results = new Map<ScopedVerb, unknown>();
+  const all = await sideBySide(verbs, async (verb) => {
     // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
-    if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return null;
+    if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return;
     const tx = new StepTransaction(parts.clock.now());
     const result = await carryOut(pipeline, verb.verb(tx));
-    return { verb, result, emits: tx.emitted.length > 0, events: await sendEvents(pipeline, parts, tx) };
+    await journal.add(tx);
+    results.set(verb, result);
   });
   const number = await begun.catch(() => null);
   const failed = all.find((one) => one.status === 'rejected');
@@ -81,19 +76,14 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     return { kind: 'undone', error: pipeline.failure() ?? failed?.reason };
   }
   const id = number.rows[0]![0] as string;
-  const done = all.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
-  const results = new Map(done.map(({ verb, result }) => [verb, result]));
+  journal.send();
   try {
     // After a statement that failed, the server answers it with ROLLBACK.
     const { command } = await pipeline.say('COMMIT');
     if (command !== 'COMMIT') return { kind: 'undone', error: pipeline.failure() };
-    const written: JournalEvent[] = [];
-    for (const { events } of done) written.push(...(await events()));
-    // Verbs side by side have written theirs in any order.
-    return { kind: 'committed', results, events: written.sort((one, other) => one.id - other.id) };
+    return { kind: 'committed', results, events: await journal.written() };
   } catch (error) {
-    if (faultKindOf(error) === 'away')
-      return { kind: 'unknown', error, id, results, emits: done.some(({ emits }) => emits) };
+    if (faultKindOf(error) === 'away') return { kind: 'unknown', error, id, results, emits: !journal.isEmpty() };
     return { kind: 'undone', error };
   }
 }

@@ -3,13 +3,6 @@ import { SCHEMA } from '../../schema.ts';
 import { LANE } from './lane.ts';
 import { PATHS_IN_SCHEMA } from './paths.ts';
 
-const SESSION_OPENED = `CREATE FUNCTION session_opened() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  UPDATE api_keys SET listed_sessions = listed_sessions + opened.number FROM (SELECT key_seq, count(*) AS number FROM opened_sessions
-    WHERE key_seq IS NOT NULL AND kind = 'api' AND deleted_at IS NULL GROUP BY key_seq) AS opened WHERE seq = opened.key_seq;
-  RETURN NULL; END $$;
-CREATE TRIGGER session_opened AFTER INSERT ON sessions REFERENCING NEW TABLE AS opened_sessions
-  FOR EACH STATEMENT EXECUTE FUNCTION session_opened();`;
-
 /** Each with what it is replaced with. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   // SQLite's: types that are checked, which they always are here, and rows within the index.
@@ -34,8 +27,6 @@ const RULES: readonly (readonly [RegExp, string])[] = [
     'CREATE FUNCTION $1() RETURNS trigger LANGUAGE plpgsql AS $$$$ BEGIN $4 RETURN NULL; END $$$$;\n' +
       'CREATE TRIGGER $1 $2 FOR EACH ROW WHEN ($3) EXECUTE FUNCTION $1();',
   ],
-  // Rows of one statement are counted together: each change of the same row is slower than the one before until they are committed.
-  [/CREATE FUNCTION session_opened\(\)[\s\S]*?FUNCTION session_opened\(\);/, SESSION_OPENED.replaceAll('$', '$$$$')],
   // As statements have it: see the rules of these.
   [/payload ->> '\$\.(\w+)'/g, `substring(payload from '"$1":"([^"]*)"')`],
   // Indexes of SQLite end with the key of the table; here, where events of a session are read in their order.
@@ -47,10 +38,12 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
+ * What changes in a run beside its state changes no index, as long as its page has room for another version of the row.
  * The journal grows at one end and loses rows at the other: its index and its map of free space are kept up before a fifth of it is
  * dead, which is what the server waits for.
  */
-const STORAGE = `ALTER TABLE events SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
+const STORAGE = `ALTER TABLE runs SET (fillfactor = 70);
+ALTER TABLE events SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.05);`;
 
 const CHECK = /(?:,\n *| +|\n +)CHECK (?=\()/;

@@ -12,6 +12,7 @@ interface Prepared extends NamedText {
   toRow: RowMapper | undefined;
   /** Whether its bytes are those of text. */
   readonly hasBytesOfText: boolean;
+  readonly namesEvents: boolean;
 }
 
 /** Statements by the text that a verb gives, for all connections. */
@@ -26,6 +27,7 @@ export function prepare(sql: string, textOf = translate): Prepared {
       text: textOf(sql),
       toRow: undefined,
       hasBytesOfText: sql.includes(' AS BLOB)'),
+      namesEvents: /\bevents\b/.test(sql),
     };
     prepared.set(sql, found);
   }
@@ -34,7 +36,7 @@ export function prepare(sql: string, textOf = translate): Prepared {
 
 /** Statements that were sent one after another; the first that fails is why all behind it fail. */
 export interface Pipeline {
-  readonly keys: Keys | null;
+  readonly writing: Writing | null;
   /** Resolves with the answer; rejects with the error of the first statement that failed. */
   ask(statement: NamedText, values: Statement<unknown>['values']): Promise<Answer>;
   /** The same, for statements of the engine itself. */
@@ -45,15 +47,21 @@ export interface Pipeline {
   failure(): unknown;
 }
 
-/** `keys`: of those who insert. */
-export function makePipeline(connection: Connection, keys: Keys | null = null): Pipeline {
+/** Of those who write. */
+interface Writing {
+  readonly keys: Keys;
+  /** Called before a statement that names the journal: it finds what verbs before it have added. */
+  beforeEvents(): void;
+}
+
+export function makePipeline(connection: Connection, writing: Writing | null = null): Pipeline {
   let failure: unknown;
   const failed = (error: unknown): never => {
     failure ??= error;
     throw failure;
   };
   return {
-    keys,
+    writing,
     ask: (statement, values) => connection.ask(statement, values).catch(failed),
     say: (text) => connection.say(text).catch(failed),
     send: (statement, values) => {
@@ -88,6 +96,7 @@ export async function carryOut<Result>(pipeline: Pipeline, step: Step<Result>): 
 function execute(pipeline: Pipeline, { kind, sql, values, rows }: Statement<unknown>): unknown {
   if (kind === 'insert') return insert(pipeline, sql, values);
   const statement = prepare(sql);
+  if (statement.namesEvents) pipeline.writing?.beforeEvents();
   if (kind === 'run') return pipeline.send(statement, values);
   return pipeline.ask(statement, values).then((answer) => resultOf(kind, statement, answer, rows));
 }
@@ -117,7 +126,7 @@ const INSERT = /^INSERT INTO (\w+) \(/;
 /** Adds a row, whose number is drawn ahead, or comes from the server. */
 function insert(pipeline: Pipeline, sql: string, values: Statement<unknown>['values']): number | Promise<number> {
   const table = INSERT.exec(sql)![1]!;
-  const drawn = pipeline.keys?.take(table, pipeline);
+  const drawn = pipeline.writing?.keys.take(table, pipeline);
   if (drawn === undefined) {
     const statement = prepare(sql, (text) => translate(`${text} RETURNING ${keyOf(table)!}`));
     return pipeline.ask(statement, values).then(({ rows }) => rows[0]![0] as number);
