@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { readRules } from './scripts/rules/rules.ts';
+import { useMemoryDirectory } from './test/support/files/memory-directory.ts';
 import { canRunPostgres } from './test/support/postgres/programs.ts';
 
 const slow = ['test/acceptance/**/*.test.ts'];
@@ -22,6 +23,17 @@ const acceptedOnBoth = [
   'test/acceptance/webhooks/webhooks.test.ts',
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
+/** What replaces modules, needs a process as it begins, or measures one that must have nothing else on its heap. */
+const alone = [
+  'test/agent/browser/run-browser.test.ts',
+  'test/agent/sandbox/walls.test.ts',
+  'test/agent/tools/search-files.test.ts',
+  'test/daemon/longest-services.test.ts',
+  'test/http/longest-routes.test.ts',
+  'test/store/engine/sqlite/commits/log-sync.test.ts',
+  'test/store/longest-verbs.test.ts',
+  'test/webhooks/attempt.test.ts',
+];
 
 const projectsOnPostgres = [
   {
@@ -49,10 +61,12 @@ const projectsOnPostgres = [
   },
 ];
 
+useMemoryDirectory();
+
 export default defineConfig({
   test: {
     // For two cores, the smallest machine we promise to test on: many tests wait more than they work.
-    maxWorkers: 4,
+    maxWorkers: 6,
     // A test has the rules that it proves as tags.
     tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
     // Ends what hangs, and nothing that is slow: the machine may be busy.
@@ -63,8 +77,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...slow, ...onPostgres], pool: 'forks' },
+        // The files of a worker share its modules: to load them again for each would take as long as the tests.
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...slow, ...onPostgres, ...alone],
+          pool: 'forks',
+          isolate: false,
+        },
       },
+      { extends: true, test: { name: 'alone', include: alone, pool: 'forks' } },
       {
         extends: true,
         test: {
