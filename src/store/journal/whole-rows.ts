@@ -15,11 +15,16 @@ export function* wholeRows(tx: Reader, heads: readonly EventHead[]): Step<RowOfS
     const sql = `SELECT id, payload, created_at FROM events WHERE id IN (${marks})`;
     for (const content of yield* tx.all<Content>(sql, ...values)) contents.set(content.id, content);
   }
-  return first.map(({ bytes: _, ...head }) => ({ ...head, ...contents.get(head.id)! }));
+  return first.map((head) => ({ ...head, ...contents.get(head.id)! }));
 }
 
-function firstOf(heads: readonly EventHead[]): readonly EventHead[] {
-  let sum = 0;
-  const end = heads.findIndex(({ bytes }, at) => (sum += bytes) > PORTION_BYTES && at > 0);
-  return end === -1 ? heads : heads.slice(0, end);
+function firstOf(heads: readonly EventHead[]): readonly Omit<EventHead, 'bytes'>[] {
+  const first: Omit<EventHead, 'bytes'>[] = [];
+  let bytes = 0;
+  for (const { bytes: own, ...head } of heads) {
+    bytes += own;
+    if (bytes > PORTION_BYTES && first.length > 0) break;
+    first.push(head);
+  }
+  return first;
 }
