@@ -1,18 +1,21 @@
-// What a run costs with its rows in SQLite, in PostgreSQL on the same machine, and in PostgreSQL at 2 ms.
+// What a run costs with its rows in SQLite, in PostgreSQL on the same machine, in PostgreSQL at 2 ms, and beside many sessions there.
 import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
-import { startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import { runErrand, startDaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import { takeTurn } from '../../../test/support/daemon/turn.ts';
 import { type Cluster, ROLE, startCluster } from '../../../test/support/postgres/cluster.ts';
 import { startDelayingProxy } from '../../../test/support/postgres/delaying-proxy.ts';
 import { canRunPostgres } from '../../../test/support/postgres/programs.ts';
 import { closedLoop, pause, quantile, type Shot, spread, type Target, type Volley } from '../load.ts';
 import { atRest, cpuMsOf } from '../process-figures.ts';
 import { ROOMY } from '../servers/start.ts';
+import { fillStore } from '../stores/fill-store.ts';
 import type { Figures, Scale } from './scale.ts';
 
 /** Where the rows are, in the order of the report. */
 export const PLACES = ['sqlite', 'local', 'far'] as const;
-type Place = (typeof PLACES)[number];
+type Place = (typeof PLACES)[number] | 'large';
 export const CLIENTS = [1, 32, 200] as const;
+export const LARGE_CLIENTS = 32;
 
 export const SHOTS = {
   answer: { text: 'Say it. [[text=Here you are.]]', stream: false, expect: /Here you are\./ },
@@ -56,7 +59,7 @@ export async function measurePostgres({ modelUrl, scale, failures, say }: Parts)
   if (!canRunPostgres()) return {};
   const cluster = await startCluster({ settings: DURABLE });
   const proxy = await startDelayingProxy(cluster.directory, WAY_MS);
-  const urls: Readonly<Record<Place, string | undefined>> = {
+  const urls: Readonly<Record<(typeof PLACES)[number], string | undefined>> = {
     sqlite: undefined,
     local: cluster.url('local'),
     far: `postgres://${ROLE}@127.0.0.1:${proxy.port}/far?sslmode=disable`,
@@ -76,6 +79,13 @@ export async function measurePostgres({ modelUrl, scale, failures, say }: Parts)
       }
     }
     for (const lane of lanes) Object.assign(figures, await timely(lane, scale, checked));
+    say(`measuring beside ${scale.sessions} sessions …`);
+    const { lane, ...large } = await startLarge({ cluster, modelUrl }, scale);
+    lanes.push(lane);
+    Object.assign(figures, large);
+    for (const [name, shot] of Object.entries(SHOTS)) {
+      Object.assign(figures, await loaded({ lane, name, shot, clients: LARGE_CLIENTS, scale, checked }));
+    }
   } finally {
     for (const { daemon } of lanes) await daemon.close();
     await proxy.close();
@@ -84,17 +94,22 @@ export async function measurePostgres({ modelUrl, scale, failures, say }: Parts)
   return figures;
 }
 
-async function startLane(
-  place: Place,
-  database: string | undefined,
-  { cluster, modelUrl }: { readonly cluster: Cluster; readonly modelUrl: string },
-): Promise<Lane> {
+interface Servers {
+  readonly cluster: Cluster;
+  readonly modelUrl: string;
+}
+
+async function startLane(place: Place, database: string | undefined, { cluster, modelUrl }: Servers): Promise<Lane> {
   if (database !== undefined) await cluster.query('postgres', `CREATE DATABASE ${place} OWNER ${ROLE}`);
   const daemon = await startDaemonProcess({
     modelServerUrl: modelUrl,
     errandYaml: ROOMY,
     ...(database !== undefined && { database }),
   });
+  return laneOf(place, daemon, database === undefined ? null : cluster);
+}
+
+function laneOf(place: Place, daemon: DaemonProcess, cluster: Cluster | null): Lane {
   const statistics = `SELECT xact_commit::int AS commits FROM pg_stat_database WHERE datname = '${place}'`;
   return {
     place,
@@ -104,8 +119,27 @@ async function startLane(
       url: `${daemon.url}/openapi/v1/chat/completions`,
       headers: { authorization: `Bearer ${daemon.apiKey}` },
     },
-    serverCpuMs: () => (database === undefined ? 0 : cpuMsOf(cluster.pid())),
-    commits: async () => (await cluster.query<{ commits: number }>('postgres', statistics))[0]?.commits ?? 0,
+    serverCpuMs: () => (cluster === null ? 0 : cpuMsOf(cluster.pid())),
+    commits: async () => (await cluster?.query<{ commits: number }>('postgres', statistics))?.[0]?.commits ?? 0,
+  };
+}
+
+/** A daemon on SQLite whose many sessions move to PostgreSQL. */
+async function startLarge({ cluster, modelUrl }: Servers, { sessions }: Scale) {
+  const daemon = await startDaemonProcess({ modelServerUrl: modelUrl, errandYaml: ROOMY });
+  const { sessionId } = await takeTurn(daemon, { content: 'Tell it. [[deltas=5]]', sessionId: null });
+  await daemon.stop();
+  const events = fillStore(daemon.dataDir, sessionId!, sessions);
+  await cluster.query('postgres', `CREATE DATABASE large OWNER ${ROLE}`);
+  const startedAt = performance.now();
+  await runErrand(['store', 'copy', '--data-dir', daemon.dataDir, '--to', cluster.url('large')]);
+  const largeCopySeconds = (performance.now() - startedAt) / 1_000;
+  await daemon.restart({ env: { ERRAND_DATABASE: cluster.url('large') } });
+  return {
+    lane: laneOf('large', daemon, cluster),
+    largeEvents: events,
+    largeCopySeconds,
+    largeStartMs: daemon.startMs(),
   };
 }
 
