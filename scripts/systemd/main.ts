@@ -14,9 +14,9 @@ import { runProgram } from './run-program.ts';
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 /** The releases of Debian whose systemd and bubblewrap the service works with. */
 const SUITES = ['bookworm', 'trixie'] as const;
-const PACKAGES = 'systemd,systemd-sysv,dbus,sudo,bubblewrap,util-linux,mount';
+const PACKAGES = 'systemd,systemd-sysv,dbus,sudo,bubblewrap,util-linux,mount,postgresql';
 const MINUTE = 60_000;
-const LIMITS_MS = { debian: 5 * MINUTE, npm: 5 * MINUTE, boot: 18 * MINUTE };
+const LIMITS_MS = { debian: 5 * MINUTE, npm: 5 * MINUTE, boot: 22 * MINUTE };
 
 /** The commands that make a service, as the documentation has them: the first installs the package, the rest the service. */
 function documentedCommands(): { readonly service: string } {
@@ -27,6 +27,22 @@ function documentedCommands(): { readonly service: string } {
     throw new Error('docs/OPERATING.md no longer installs the package in the first line of "As a service".');
   }
   return { service: `${service.join('\n')}\n` };
+}
+
+/** The commands of docs/POSTGRESQL.md: the first setup, and both ways to restore a backup. */
+function documentedDatabase(): Readonly<Record<string, string>> {
+  const text = readFileSync(path.join(CHECKOUT, 'docs/POSTGRESQL.md'), 'utf8');
+  const blocksOf = (title: string) => {
+    const [, section = ''] = new RegExp(`\n## ${title}\n([^]*?)(?=\n## |$)`).exec(text) ?? [];
+    return [...section.matchAll(/```sh\n([^]*?)```/g)].map(([, commands]) => commands!);
+  };
+  const [setup = ''] = blocksOf('Setting it up');
+  const [bySocket = '', byPassword = '', ...more] = blocksOf('Backups');
+  if (!setup.startsWith('apt-get install postgresql\n') || byPassword === '' || more.length > 0) {
+    throw new Error('docs/POSTGRESQL.md has other commands than before.');
+  }
+  // The root has the package.
+  return { setup: setup.replace(/^.*\n/, ''), bySocket, byPassword };
 }
 
 /** Into the root instead of the machine; otherwise as the documentation says. */
@@ -60,6 +76,9 @@ async function layPrograms(root: string, part: string | undefined): Promise<void
   );
   await writeFile(srv('checkout/package.json'), '{ "type": "module" }\n');
   await writeFile(srv('install.sh'), service);
+  for (const [name, commands] of Object.entries(documentedDatabase())) {
+    await writeFile(srv(`postgresql-${name}.sh`), commands);
+  }
   await copyFile(fileURLToPath(new URL('prove.sh', import.meta.url)), srv('prove.sh'));
   for (const directory of ['parts', 'programs']) {
     await cp(fileURLToPath(new URL(directory, import.meta.url)), srv(`checkout/${directory}`), { recursive: true });
@@ -91,7 +110,7 @@ async function proveOn({ suite, root: copyOf, part }: Request): Promise<boolean>
     say('Errand …');
     await installPackage(work, root);
     await layPrograms(root, part);
-    await layProof(root, 1_000);
+    await layProof(root, 1_240);
     say('systemd …');
     return await prove(root, LIMITS_MS.boot, LOGS);
   } finally {

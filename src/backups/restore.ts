@@ -12,7 +12,7 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import { anchorPath } from '../files/audit-anchor.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
-import { type CopyStep, copyStore } from '../store/copies/copy-store.ts';
+import { type CopyStep, copyStore, examineDatabase } from '../store/copies/copy-store.ts';
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
 import { openDatabase } from '../store/engine/sqlite/open-database.ts';
@@ -57,6 +57,7 @@ export async function restore(request: RestoreRequest): Promise<LeftOut> {
   const { dataDir, configDir, manifest } = request;
   requireKnownSchema(manifest);
   requireEmpty(request);
+  await requireDatabase(request);
   // First: what a refusal left would be in the way of the next attempt.
   requireSpace(dataDir, manifest);
   let lock: DirectoryLock | undefined;
@@ -172,6 +173,14 @@ async function moveRows({ dataDir, rowsTo: to, onRows: progress, signal }: Resto
   await copyStore({ from: { kind: 'sqlite', file }, to, dataDir: null, progress, signal });
   rmSync(file);
   markStore(dataDir, nameOfStore(to));
+}
+
+/** Before anything is written. A database whose certificate comes with the configuration can't be reached yet. */
+async function requireDatabase({ rowsTo, configDir }: RestoreRequest): Promise<void> {
+  if (rowsTo?.kind !== 'postgres') return;
+  const { sslRootCert, sslCert, sslKey } = rowsTo.address;
+  const isOfBackup = (file: string | null) => file?.startsWith(`${configDir}/`) === true;
+  if (![sslRootCert, sslCert, sslKey].some(isOfBackup)) await examineDatabase(rowsTo);
 }
 
 /** Throws `conflict` unless both directories are missing or empty. */

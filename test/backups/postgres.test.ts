@@ -1,5 +1,5 @@
 // Backups of a PostgreSQL database: one moment of its rows, restored to either engine.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CUTS } from '../../src/backups/repository/cuts.ts';
@@ -86,8 +86,9 @@ describe.skipIf(!canRunPostgres())('a backup of PostgreSQL', () => {
     const file = join(temporaryDirectory(), 'errand.db');
     await copy(rowsTo, { kind: 'sqlite', file });
     expect(dumpFile(file)).toEqual(dumpFile(fixture.fixture.file));
-    const other = requestOf(fixture.repository, temporaryDirectory(), { rowsTo });
-    await expect(restore(other)).rejects.toThrow('is not empty');
+    const other = temporaryDirectory();
+    await expect(restore(requestOf(fixture.repository, other, { rowsTo }))).rejects.toThrow('is not empty');
+    expect(readdirSync(other)).toEqual([]);
   });
 
   test('a backup of SQLite is restored to PostgreSQL', async () => {

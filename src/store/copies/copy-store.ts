@@ -15,7 +15,7 @@ import { type ComparedTable, compareRows, isSame } from './rows/compare-rows.ts'
 import { copyRows } from './rows/copy-rows.ts';
 import type { RowsPlace, RowsTarget } from './rows/place.ts';
 import { openSnapshot } from './rows/postgres-rows.ts';
-import { openTarget } from './rows/postgres-target.ts';
+import { examineTarget, openTarget } from './rows/postgres-target.ts';
 import { openFileToRead } from './rows/sqlite-rows.ts';
 import { openFileToWrite, unfinishedOf } from './rows/sqlite-target.ts';
 import { type FileSchema, readFileSchema } from './rows/tables.ts';
@@ -55,6 +55,16 @@ export async function copyStore(request: CopyRequest): Promise<readonly Compared
   }
 }
 
+/** Throws what `copyStore` would throw before it writes to this database. */
+export async function examineDatabase(to: StoreLocation & { readonly kind: 'postgres' }): Promise<void> {
+  const held = makeHeld();
+  try {
+    await held.hold(to, () => examineTarget(to.address));
+  } finally {
+    await held.release();
+  }
+}
+
 /** The data directories whose daemon must not run: a daemon has left its lock in the one that it uses. */
 function directoriesOf({ from, to, dataDir }: CopyRequest): ReadonlySet<string> {
   if (dataDir === null) return new Set();
@@ -78,19 +88,24 @@ function makeHeld() {
     await takeLock(connection, { clock: systemClock, name: titleOf(address), lastPid: null });
   }
 
+  async function hold<Result>(location: StoreLocation, use: () => Promise<Result>): Promise<Result> {
+    try {
+      if (location.kind === 'postgres') await lockDatabase(location.address);
+      return await use();
+    } catch (error) {
+      throw explained(error, location);
+    }
+  }
+
   return {
     keep,
+    hold,
     /** Aborted when a lock is lost: another daemon may have it. */
     lost: loss.signal,
     open: async <Place extends RowsPlace>(location: StoreLocation, open: () => Promise<Place>): Promise<Place> => {
-      try {
-        if (location.kind === 'postgres') await lockDatabase(location.address);
-        const place = await open();
-        keep(place.close);
-        return place;
-      } catch (error) {
-        throw explained(error, location);
-      }
+      const place = await hold(location, open);
+      keep(place.close);
+      return place;
     },
     release: async () => {
       for (const close of closers.toReversed()) await close();

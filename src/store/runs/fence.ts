@@ -1,5 +1,6 @@
 // The attempt that a write of a running run belongs to: once it no longer holds the run, it writes nothing (D7).
 import type { Scope } from '../engine/database.ts';
+import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** The run that a write belongs to, and the attempt that makes it. */
@@ -24,25 +25,20 @@ export function* holds(tx: Transaction, fence: Fence): Step<boolean> {
   return found !== undefined;
 }
 
-/** How many fences one statement looks for: few numbers, so that there are few statements to prepare. */
-const SIZES = [4, 16, 64];
-const MOST = 64;
-
 /** Which of the attempts still hold their runs. */
 export function* holding(tx: Transaction, fences: readonly Fence[]): Step<readonly boolean[]> {
   if (fences.length === 1) return [yield* holds(tx, fences[0]!)];
   const held: boolean[] = [];
-  for (let at = 0; at < fences.length; at += MOST) held.push(...(yield* together(tx, fences.slice(at, at + MOST))));
+  for (let at = 0; at < fences.length; at += MOST_LISTED)
+    held.push(...(yield* together(tx, fences.slice(at, at + MOST_LISTED))));
   return held;
 }
 
 function* together(tx: Transaction, fences: readonly Fence[]): Step<readonly boolean[]> {
-  const runs = fences.map(({ runSeq }) => runSeq);
-  const size = SIZES.find((number) => number >= runs.length)!;
+  const { marks, values } = listed(fences.map(({ runSeq }) => runSeq));
   const rows = yield* tx.all<{ seq: number; attempt: number }>(
-    `SELECT seq, attempt FROM runs WHERE seq IN (${Array(size).fill('?').join(', ')}) AND status = 'running'`,
-    ...runs,
-    ...Array<number>(size - runs.length).fill(runs[0]!),
+    `SELECT seq, attempt FROM runs WHERE seq IN (${marks}) AND status = 'running'`,
+    ...values,
   );
   const attempts = new Map(rows.map(({ seq, attempt }) => [seq, attempt]));
   return fences.map(({ runSeq, attempt }) => attempts.get(runSeq) === attempt);

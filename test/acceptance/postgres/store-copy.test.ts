@@ -69,6 +69,10 @@ test('a conversation goes on after its rows moved to SQLite, and to another data
   await expect(copy(['--to-file', address], { ERRAND_DATABASE: cluster.url(first) })).rejects.toMatchObject({
     stderr: expect.stringContaining('is not empty: an Errand stores its rows there') as string,
   });
+  const third = cluster.url(await emptyDatabase());
+  expect((await copy(['--from', file, '--to', third], { ERRAND_DATABASE: third })).stderr).toContain(
+    'Next: start the daemon.',
+  );
 });
 
 /** Rows that take some seconds to copy. */

@@ -34,3 +34,17 @@ test('of runs that stream at once, those whose attempt is outdated keep nothing,
   const ids = fixture.committed.map(({ id }) => id);
   expect(ids).toEqual(ids.toSorted((a, b) => a - b));
 });
+
+test('a verb finds what one before it has added, though both share a commit', async () => {
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  const fence = fenceOf(run!);
+  fixture.committed.length = 0;
+  await Promise.all([
+    fixture.store.runs.appendStream(fence, [{ type: 'content_block_start', payload: { index: 0 } }, delta('half')]),
+    fixture.store.runs.stopSession(fence.sessionSeq, 'operator_requested_stop'),
+  ]);
+  const told = fixture.committed.filter(({ runSeq }) => runSeq === fence.runSeq).map(({ type }) => type);
+  expect(told.slice(0, 3)).toEqual(['content_block_start', 'content_block_delta', 'content_block_stop']);
+});

@@ -14,6 +14,7 @@ import type { Context } from '../../frame/context.ts';
 import { databaseAt, databaseInFile } from '../../frame/database-location.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { namedStore } from '../../frame/named-store.ts';
 import { type Given, option, perform } from '../../frame/options.ts';
 
 const COPY = {
@@ -80,11 +81,12 @@ async function sourceOf(context: Context): Promise<StoreLocation> {
   return storeLocationOf((await requireConfiguration(context)).config);
 }
 
-function hintNext({ out, locations }: Context, from: StoreLocation, to: StoreLocation): void {
+function hintNext({ io, out, locations }: Context, from: StoreLocation, to: StoreLocation): void {
   const { dataDir, configDir } = locations;
   const settings = join(configDir, 'errand.yaml');
   const own = fileIn(dataDir);
-  if (to.kind === 'postgres')
+  if (nameOfStore(to) === namedStore({ dataDir, configDir }, io.environment)) out.hint('Next: start the daemon.');
+  else if (to.kind === 'postgres')
     out.hint(`Next: name it as database or database_file in ${settings}, and start the daemon.`);
   else if (to.file === own) out.hint(`Next: remove database and database_file from ${settings}, and start the daemon.`);
   out.hint(`${nameOfStore(from)} is as it was. Keep it until the daemon has run well with the copy.`);

@@ -8,14 +8,14 @@ import { openSource, type Source } from '../../../backups/source.ts';
 import { sumOf, summaryOf } from '../../../backups/summary.ts';
 import { type Verdict, verify } from '../../../backups/verify.ts';
 import { unwrapKey } from '../../../backups/wrapped-key.ts';
-import { loadConfig } from '../../../config/config.ts';
 import type { Flags } from '../../../config/environment.ts';
-import { fileIn, storeLocationOf } from '../../../config/store-location.ts';
+import { fileIn } from '../../../config/store-location.ts';
 import { makeTemporaryFolder } from '../../../disk/temporary-folder.ts';
 import { deriveFrom, readMasterKey } from '../../../files/master-key.ts';
 import type { Manifest } from '../../../wire/backups/manifest.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
+import { namedStore } from '../../frame/named-store.ts';
 import { flag, type Given, option, required } from '../../frame/options.ts';
 import { makeProgressBar } from '../../terminal/progress.ts';
 import { BACKUPS } from './columns.ts';
@@ -209,9 +209,11 @@ function hintOwner({ out }: Context, dataDir: string): void {
   out.hint(`${dataDir} belongs to root. If the daemon runs as another user, restore with --owner.`);
 }
 
+type Directories = Required<Pick<Flags, 'dataDir' | 'configDir'>>;
+
 /** The settings that were restored may name another place for the rows than they are in now. */
-function hintRows({ out }: Context, restored: Required<Directories>, rowsTo: StoreLocation | null): void {
-  const [is, named] = [rowsTo === null ? fileIn(restored.dataDir) : nameOfStore(rowsTo), namedBy(restored)];
+function hintRows({ out }: Context, restored: Directories, rowsTo: StoreLocation | null): void {
+  const [is, named] = [rowsTo === null ? fileIn(restored.dataDir) : nameOfStore(rowsTo), namedStore(restored, {})];
   if (named === is) return;
   const settings = join(restored.configDir, 'errand.yaml');
   const before = 'Before you start the daemon,';
@@ -221,16 +223,4 @@ function hintRows({ out }: Context, restored: Required<Directories>, rowsTo: Sto
     out.hint(
       `The rows are in ${is}, and ${settings} names ${named}. ${before} copy them to an empty database (errand store copy), or remove database and database_file there.`,
     );
-}
-
-type Directories = Pick<Flags, 'dataDir' | 'configDir'>;
-
-/** Null where it can't be read. */
-function namedBy(restored: Directories): string | null {
-  const loaded = loadConfig(restored, {});
-  try {
-    return loaded.ok ? nameOfStore(storeLocationOf(loaded.config)) : null;
-  } catch {
-    return 'a database';
-  }
 }

@@ -70,6 +70,16 @@ export async function openTarget(address: PostgresAddress, tables: readonly Stor
   };
 }
 
+/** Throws `conflict` for a database that `openTarget` wouldn't open. Changes nothing. */
+export async function examineTarget(address: PostgresAddress): Promise<void> {
+  const client = await openClient(address);
+  try {
+    await stateOf(client, address);
+  } finally {
+    await client.end();
+  }
+}
+
 /** `unused`: a daemon has made the tables of this version, and refused to begin without the rows that its data directory has. */
 async function stateOf(client: Client, address: PostgresAddress): Promise<'begun' | 'empty' | 'unused'> {
   const found = await client.query<{ begun: boolean; tables: number; version: boolean }>(`SELECT
