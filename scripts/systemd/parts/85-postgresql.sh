@@ -1,4 +1,5 @@
 # On Debian's PostgreSQL: set up, backed up and restored as docs/POSTGRESQL.md says.
+with
 as_documented() { bash -ex "/srv/postgresql-$1.sh"; }
 cp /srv/models.yaml /etc/errand/models.yaml
 check 'the daemon runs on SQLite' systemctl restart errand
@@ -38,6 +39,7 @@ has_page() {
   exec 3<>/dev/tcp/127.0.0.1/8484 && printf 'GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n' "$path" >&3 && cat <&3 | tee -a /srv/log | grep -q Tides
 }
 is_as_it_was() { # words
+  with
   check "$1: the daemon runs on it" on_postgresql
   check 'the session is as it was, with the same key' has_session
   check 'its files are there' has_file
