@@ -55,6 +55,7 @@ const projectsOnPostgres = [
       name: 'acceptance-postgres',
       include: ['test/acceptance/postgres/**/*.test.ts', ...acceptedOnBoth],
       pool: 'forks' as const,
+      isolate: false,
       env: { ERRAND_TEST_ENGINE: 'postgres' },
       globalSetup: ['test/support/postgres/shared-cluster.ts', 'test/support/postgres/initialized.ts'],
     },
@@ -66,7 +67,7 @@ useMemoryDirectory();
 export default defineConfig({
   test: {
     // For two cores, the smallest machine we promise to test on: many tests wait more than they work.
-    maxWorkers: 6,
+    maxWorkers: 5,
     // A test has the rules that it proves as tags.
     tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
     // Ends what hangs, and nothing that is slow: the machine may be busy.
@@ -77,7 +78,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // The files of a worker share its modules: to load them again for each would take as long as the tests.
+        // The files of a worker share its modules: to load them again for each would take as long as the tests do.
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
@@ -94,6 +95,7 @@ export default defineConfig({
           include: slow,
           exclude: ['test/acceptance/postgres/**'],
           pool: 'forks',
+          isolate: false,
           globalSetup: 'test/support/daemon/initialized.ts',
         },
       },

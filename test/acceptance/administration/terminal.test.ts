@@ -67,5 +67,4 @@ test.skipIf(!hasTmux)(
     press('C-c');
     await until(/ended with 0/);
   },
-  60_000,
 );

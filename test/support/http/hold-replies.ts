@@ -3,7 +3,10 @@ import type { SeenReply } from './route-table.ts';
 
 const { fetch } = globalThis;
 
-globalThis.fetch = async (input, init) => {
+// Files that share a process share its globals: there it is the one of the file before.
+if (fetch.name !== fetchAndHold.name) globalThis.fetch = fetchAndHold;
+
+async function fetchAndHold(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(input, init);
   const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
@@ -17,4 +20,4 @@ globalThis.fetch = async (input, init) => {
     holdReply(reply);
   }
   return response;
-};
+}

@@ -1,20 +1,26 @@
 // Waits until something is true, in place of sleeping and hoping.
 
+const LONGEST_PAUSE_MS = 50;
+
 /**
  * Answers the first value of `condition` that is neither false, null nor undefined. A condition that throws counts as not
- * yet true. Throws after `timeoutMs` (default 60,000) with what was awaited and the last error.
+ * yet true. Looks every `everyMs` (default 10), and in a long wait less often. Throws after `timeoutMs` (default 60,000) with what
+ * was awaited and the last error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: { timeoutMs?: number; everyMs?: number; what?: string } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const { timeoutMs = 60_000, everyMs = 10, what = condition.toString() } = options;
-  const deadline = performance.now() + timeoutMs;
+  const begin = performance.now();
   for (;;) {
     const { value, error } = await attempt(condition);
     if (value !== undefined && value !== null && value !== false) return value as Exclude<T, false | null | undefined>;
-    if (performance.now() >= deadline) throw new Error(`Not true within ${timeoutMs} ms: ${what}`, { cause: error });
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    const waitedMs = performance.now() - begin;
+    if (waitedMs >= timeoutMs) throw new Error(`Not true within ${timeoutMs} ms: ${what}`, { cause: error });
+    // To look takes of the processor what is waited for may need.
+    const pauseMs = Math.max(everyMs, Math.min(LONGEST_PAUSE_MS, waitedMs / 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
