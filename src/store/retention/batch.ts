@@ -33,7 +33,7 @@ export const MAX_BATCH_MS = 3;
 const PORTION = 100;
 /** Portions in one commit, however fast they are. */
 const MAX_PORTIONS = 40;
-/** And however slow: each commit gets through all tables that its verb looks at, so that it gets further. They have one row then. */
+/** And however slow: each commit gets through all tables that its verb looks at, so that it gets further. */
 const MIN_PORTIONS = 2;
 /** The weight of a row that may be large. */
 export const LARGE = 20;
@@ -45,10 +45,9 @@ export function makeBatch(monotonic: () => number, forMs = MAX_BATCH_MS): TimedB
   return {
     room: (weight = 1) => {
       startedAt ??= monotonic();
-      const isOver = monotonic() - startedAt >= forMs;
-      if (portions === MAX_PORTIONS || (isOver && portions >= MIN_PORTIONS)) return 0;
+      const isOver = portions >= MIN_PORTIONS && monotonic() - startedAt >= forMs;
+      if (portions === MAX_PORTIONS || isOver) return 0;
       portions += 1;
-      if (isOver) return 1;
       return Math.max(1, Math.floor(PORTION / weight));
     },
     elapsedMs: () => (startedAt === undefined ? 0 : monotonic() - startedAt),

@@ -19,10 +19,10 @@ async function emptyDatabase(): Promise<string> {
   return name;
 }
 
-function open(name: string, alarms: Partial<StoreAlarms> = {}): Database {
+function open(name: string, alarms: Partial<StoreAlarms> = {}, clock = systemClock): Database {
   const read = readPostgresAddress(cluster.url(name));
   if (!read.ok) throw new Error(read.problems.join());
-  const database = openPostgres(read.address, systemClock, { alarms: { ...NO_ALARMS, ...alarms } });
+  const database = openPostgres(read.address, clock, { alarms: { ...NO_ALARMS, ...alarms } });
   onTestFinished(() => database.close());
   return database;
 }
@@ -49,6 +49,24 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
     await first.write(addTeam)('one');
     await first.close();
     expect(await open(name).read(teams)()).toEqual([{ name: 'one' }]);
+  });
+
+  test('a verb that throws among many costs them few transactions', async () => {
+    // However slow the machine is, the verbs have time.
+    const database = open(await emptyDatabase(), {}, { ...systemClock, monotonic: () => 0 });
+    const add = database.write(addTeam);
+    await add('first');
+    let commits = 0;
+    database.watchCommits({
+      committed: () => void (commits += 1),
+      refused: () => undefined,
+      repeated: () => undefined,
+    });
+    const names = Array.from({ length: 64 }, (_, at) => String(100 + at));
+    const outcomes = await Promise.allSettled(names.map((name) => add(name === '140' ? 'first' : name)));
+    expect(outcomes.flatMap(({ status }, at) => (status === 'rejected' ? [names[at]] : []))).toEqual(['140']);
+    expect(await database.read(teams)()).toHaveLength(64);
+    expect(commits).toBeLessThan(10);
   });
 
   test('a verb that throws, or whose statement fails, rejects alone', async () => {

@@ -78,10 +78,18 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
       return group.filter((verb) => !results.has(verb));
     }
     const kind = faultKindOf(outcome.error);
-    // A verb that refuses, or a statement that fails, undoes no other verb.
-    if (group.length > 1 && kind !== 'away') for (const one of group) await carryOutGroup([one], kind === 'locked');
-    else refuse(group, outcome.error);
+    if (group.length > 1 && kind !== 'away') return carryOutHalves(group, kind === 'locked');
+    refuse(group, outcome.error);
     return [];
+  }
+
+  /** A verb that refuses, or a statement that fails, undoes no other verb: it is alone in the end, after few transactions. */
+  async function carryOutHalves(group: readonly PendingVerb[], hasWaited: boolean): Promise<readonly PendingVerb[]> {
+    const half = Math.ceil(group.length / 2);
+    const others = group.slice(half);
+    const left = await carryOutGroup(group.slice(0, half), hasWaited);
+    // What has to come after one that is left is left, too.
+    return left.length > 0 ? [...left, ...others] : carryOutGroup(others, hasWaited);
   }
 
   function refuse(group: readonly PendingVerb[], error: unknown): void {

@@ -14,7 +14,7 @@ export interface StreamSeqs {
   forget(): void;
 }
 
-/** Runs whose number is remembered: more than can execute at once. */
+/** Runs whose number is remembered: more than can execute at once, and than one transaction has. */
 const MAX_RUNS = 4_096;
 
 /** Makes them for the one connection that writes. */
@@ -35,8 +35,10 @@ export function makeStreamSeqs(): StreamSeqs {
           continue;
         }
         const next = (yield* lastOf(runSeq, event.type)) + 1;
-        if (last.size >= MAX_RUNS && !last.has(runSeq)) last.clear();
+        // The one of longest ago goes: those of this emission are not in the table yet.
+        last.delete(runSeq);
         last.set(runSeq, next);
+        if (last.size > MAX_RUNS) last.delete(last.keys().next().value!);
         numbers.push(next);
       }
       return numbers;
@@ -86,6 +88,8 @@ export interface AddedEvents {
 interface Placed extends Emitted {
   readonly streamSeq: number | null;
   readonly createdAt: number;
+  /** As it is stored. */
+  readonly payload: string;
 }
 
 export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Adding): AddedEvents {
@@ -94,12 +98,12 @@ export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Ad
   const answers: Promise<Answer>[] = [];
 
   function insert(events: readonly Placed[]): void {
-    const values = events.flatMap(({ sessionSeq, runSeq, streamSeq, event, createdAt }): Value[] => [
+    const values = events.flatMap(({ sessionSeq, runSeq, streamSeq, event, payload, createdAt }): Value[] => [
       sessionSeq,
       runSeq,
       streamSeq,
       event.type,
-      JSON.stringify(event.payload),
+      payload,
       createdAt,
     ]);
     const answer = pipeline.ask(prepare(INSERTS.get(events.length)!), values);
@@ -113,7 +117,10 @@ export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Ad
     add: async ({ emitted, now }) => {
       if (emitted.length === 0) return;
       const numbers = await carryOut(pipeline, streamSeqs.number(emitted));
-      for (const [at, one] of emitted.entries()) added.push({ ...one, streamSeq: numbers[at]!, createdAt: now });
+      for (const [at, one] of emitted.entries()) {
+        const payload = JSON.stringify(one.event.payload);
+        added.push({ ...one, streamSeq: numbers[at]!, createdAt: now, payload });
+      }
     },
     send: () => {
       if (added.length === 0) return;
@@ -129,7 +136,14 @@ export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Ad
     isEmpty: () => sent.length === 0,
     written: async () => {
       const ids = (await Promise.all(answers)).flatMap(({ rows }) => rows.map(([id]) => id as number));
-      return sent.map(({ event, ...place }, at) => ({ ...event, ...place, id: ids[at]! }));
+      return sent.map(({ event, sessionSeq, runSeq, streamSeq, createdAt }, at) => ({
+        ...event,
+        id: ids[at]!,
+        sessionSeq,
+        runSeq,
+        streamSeq,
+        createdAt,
+      }));
     },
   };
 }

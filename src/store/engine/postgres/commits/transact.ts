@@ -5,7 +5,7 @@ import type { Scope } from '../../database.ts';
 import { type Step, StepTransaction, type Transaction } from '../../statement.ts';
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
-import { faultKindOf } from '../connections/faults.ts';
+import { isAnswer } from '../connections/faults.ts';
 import { type Adding, makeAddedEvents } from './journal.ts';
 import type { Keys } from '../statements/keys.ts';
 
@@ -83,8 +83,8 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     if (command !== 'COMMIT') return { kind: 'undone', error: pipeline.failure() };
     return { kind: 'committed', results, events: await journal.written() };
   } catch (error) {
-    if (faultKindOf(error) === 'away') return { kind: 'unknown', error, id, results, emits: !journal.isEmpty() };
-    return { kind: 'undone', error };
+    if (isAnswer(error)) return { kind: 'undone', error };
+    return { kind: 'unknown', error, id, results, emits: !journal.isEmpty() };
   }
 }
 

@@ -27,7 +27,7 @@ const CHECK_SERVER = 'See whether the server runs, and its log.';
 const FAULTS: readonly Fault[] = [
   { codes: /^40(001|P01)$/, kind: 'again', words: 'is busy with other work', advice: 'Try again.' },
   { codes: /^(57P0[1-5]|08|25P03)/, kind: 'away', words: AWAY, advice: CHECK_SERVER },
-  { codes: /^(E[A-Z]+|ERR_[A-Z_]+)$/, kind: 'away', words: AWAY, advice: CHECK_SERVER },
+  { codes: /^(E(?!RR_)[A-Z_]+|ERR_(SSL|TLS|SOCKET|STREAM)_\w+)$/, kind: 'away', words: AWAY, advice: CHECK_SERVER },
   {
     codes: /^53300$/,
     kind: 'refused',
@@ -76,6 +76,10 @@ function faultOf(error: unknown): Fault | undefined {
 
 /** The kind of fault behind an error, or behind what `refusalOf` made of one; undefined for any other error. */
 export const faultKindOf = (error: unknown): FaultKind | undefined => faultOf(error)?.kind;
+
+/** Whether it is the server's answer to a statement. Any other error says nothing of what became of it. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && faultKindOf(error) !== 'away';
 
 /** The error for a caller: `unavailable` for trouble with the database. Any other error unchanged. */
 export function refusalOf(error: unknown): unknown {

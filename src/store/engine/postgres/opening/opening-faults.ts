@@ -34,7 +34,8 @@ const codes =
   ({ code, message }: Thrown) =>
     pattern.test(code) && words.test(message);
 
-const isOfFile = ({ code, syscall }: Thrown) => code.startsWith('E') && (syscall === 'open' || syscall === 'read');
+/** A connection that ends is read, too. */
+const isOfFile = ({ code, syscall }: Thrown) => syscall === 'open' || (syscall === 'read' && code === 'EISDIR');
 
 /** What doesn't verify. */
 const CERTIFICATE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_)/;
@@ -50,7 +51,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     passes: true,
-    applies: codes(/^(ECONNREFUSED|ENOENT|ECONNRESET|EPIPE)$/),
+    applies: codes(/^(ECONNREFUSED|ENOENT|EPIPE)$/),
     words: (address) => {
       const nobody = isSocket(address) ? 'no server has this socket' : 'no server listens there';
       return `is not reachable: ${nobody}. ${CHECK_RUNNING(address)}`;
@@ -140,7 +141,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     passes: true,
-    applies: codes(/^57P0[12]$/),
+    applies: codes(/^(57P0[12]|ECONNRESET)$/),
     words: (address) => `ended the connection: its server is stopping. ${CHECK_RUNNING(address)}`,
   },
   {
