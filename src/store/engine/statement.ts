@@ -8,7 +8,7 @@ export type Value = string | number | bigint | Buffer | null;
  * A statement, which is also a step: it is yielded itself, and resumed with its result. `get`: the first row or undefined,
  * `all`: every row, `run`: nothing, `count`: how many rows changed, `insert`: the new row's integer key.
  */
-export class Statement<Result> implements Iterator<Statement<unknown>, Result, unknown> {
+export class Statement<Result> implements Iterator<Asked, Result, unknown> {
   readonly kind: 'get' | 'all' | 'run' | 'count' | 'insert';
   readonly sql: string;
   readonly values: readonly Value[];
@@ -27,7 +27,7 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
     return this;
   }
 
-  next(result: unknown): IteratorResult<Statement<unknown>, Result> {
+  next(result: unknown): IteratorResult<Asked, Result> {
     if (this.#yielded) return { done: true, value: result as Result };
     this.#yielded = true;
     return { done: false, value: this };
@@ -38,11 +38,39 @@ export class Statement<Result> implements Iterator<Statement<unknown>, Result, u
   }
 }
 
+/** Several statements that rest on nothing of each other are resumed with all their results. */
+export type Asked = Statement<unknown> | readonly Statement<unknown>[];
+
 /**
  * A verb or a part of one, run by `yield*`; merely calling it does nothing. It can only wait for its statements, so an
  * engine may run it to its end at once.
  */
-export type Step<Result> = Iterable<Statement<unknown>, Result, unknown>;
+export type Step<Result> = Iterable<Asked, Result, unknown>;
+
+/** Runs steps that rest on nothing of each other, side by side: each round of their statements is waited for once. */
+export function* together<Result>(steps: readonly Step<Result>[]): Step<Result[]> {
+  const verbs = steps.map((step) => step[Symbol.iterator]());
+  const states = verbs.map((verb) => verb.next(undefined));
+  for (;;) {
+    const asked = states.map((state) => (state.done === true ? [] : [state.value].flat()));
+    const all = asked.flat();
+    if (all.length === 0) return states.map(({ value }) => value as Result);
+    const answers = (yield all) as readonly unknown[];
+    let at = 0;
+    for (const [place, state] of states.entries()) {
+      if (state.done === true) continue;
+      const own = answers.slice(at, (at += asked[place]!.length));
+      states[place] = verbs[place]!.next(isList(state.value) ? own : own[0]);
+    }
+  }
+}
+
+const isList = (asked: Asked): asked is readonly Statement<unknown>[] => Array.isArray(asked);
+
+/** What is asked, answered one by one. */
+export function answersOf(asked: Asked, answer: (statement: Statement<unknown>) => unknown): unknown {
+  return isList(asked) ? asked.map(answer) : answer(asked);
+}
 
 /** Reads rows, whose fields are the columns in camel case. */
 export interface Reader {

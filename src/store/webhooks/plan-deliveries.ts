@@ -3,7 +3,7 @@ import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { EventFacts, RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { filteredReason } from '../../domain/webhooks/webhook-filter.ts';
 import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/webhooks/webhook.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
+import { type Step, together, type Transaction } from '../engine/statement.ts';
 import type { EventRow } from '../engine/journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
 import { type HeldEvent, heldUntil } from './held-deliveries.ts';
@@ -49,8 +49,9 @@ export function* planIn(tx: Transaction, render: RenderBody, { holds = false }: 
   const wanted = (yield* tx.all<{ type: WebhookEventType }>(WANTED)).map(({ type }) => JOURNAL_TYPES.get(type)!);
   const events = yield* listEventsAfter(tx, wanted, { afterId: cursor, limit: EVENTS_AT_ONCE });
   const batch = makeBatch(render, holds);
+  const examined = yield* examine(tx, batch, events);
   let planned = 0;
-  while (planned < events.length && (yield* planEvent(tx, batch, events[planned]!))) planned += 1;
+  while (planned < events.length && (yield* planEvent(tx, batch, examined[planned]!))) planned += 1;
   const more = planned < events.length || planned === EVENTS_AT_ONCE;
   const reached = more ? (events[planned - 1]?.id ?? cursor) : newest;
   if (reached > cursor) yield* tx.run('UPDATE webhook_planning SET cursor = ?', reached);
@@ -63,9 +64,6 @@ interface Batch {
   readonly render: RenderBody;
   readonly holds: boolean;
   readonly held: HeldEvent[];
-  readonly sessions: Map<number, FoundSession>;
-  /** By event type and owner. */
-  readonly webhooks: Map<string, Webhook[]>;
   readonly webhookIds: Set<number>;
   readonly faults: unknown[];
   /** Whether an event was planned, so that the commit before cannot have planned part of the next. */
@@ -75,25 +73,56 @@ interface Batch {
 }
 
 function makeBatch(render: RenderBody, holds: boolean): Batch {
-  const [sessions, webhooks, webhookIds] = [new Map(), new Map(), new Set<number>()];
   const counts = { hasBegun: false, deliveries: 0, bodies: 0 };
-  return { render, holds, held: [], sessions, webhooks, webhookIds, faults: [], ...counts };
+  return { render, holds, held: [], webhookIds: new Set(), faults: [], ...counts };
+}
+
+/** An event, and what is known of it. */
+interface Examined {
+  readonly event: EventRow;
+  readonly session: FoundSession;
+  readonly type: WebhookEventType;
+  /** The webhooks that it is for. */
+  readonly wanting: readonly Webhook[];
+  /** Undefined for an event that webhooks hear nothing of, null for one whose facts can't be made. */
+  readonly facts: EventFacts | undefined | null;
+  /** Until when its deliveries wait for files. */
+  readonly until: number | undefined;
+}
+
+/** Reads what is needed of all events at once: with a server that is far away, one by one would take seconds. */
+function* examine(tx: Transaction, batch: Batch, events: readonly EventRow[]): Step<readonly Examined[]> {
+  const seqs = [...new Set(events.map(({ sessionSeq }) => sessionSeq))];
+  const found = yield* together(seqs.map((seq) => findSession(tx, seq)));
+  const sessions = new Map(seqs.map((seq, at) => [seq, found[at]!]));
+  const known = events.map((event) => ({
+    event,
+    session: sessions.get(event.sessionSeq)!,
+    type: EVENT_TYPE_OF.get(event.type)!,
+  }));
+  const webhooks = yield* findWebhooks(tx, known);
+  return yield* together(
+    known.map(function* (one): Step<Examined> {
+      const wanting = wantingOf(webhooks, one);
+      if (wanting.length === 0) return { ...one, wanting, facts: undefined, until: undefined };
+      const facts = yield* factsOrFault(tx, batch, one);
+      const until = facts !== undefined && batch.holds ? yield* heldUntil(tx, one.event, tx.now) : undefined;
+      return { ...one, wanting, facts, until };
+    }),
+  );
 }
 
 /** Returns whether the event is planned for all its webhooks; the next commit continues with the others. */
-function* planEvent(tx: Transaction, batch: Batch, event: EventRow): Step<boolean> {
-  const type = EVENT_TYPE_OF.get(event.type)!;
-  const session = batch.sessions.get(event.sessionSeq) ?? (yield* findSession(tx, event.sessionSeq));
-  batch.sessions.set(event.sessionSeq, session);
+function* planEvent(
+  tx: Transaction,
+  batch: Batch,
+  { event, session, type, wanting, facts, until }: Examined,
+): Step<boolean> {
   const eventId = eventIdOf(session.session.id, event);
-  const wanting = yield* wantingOf(tx, batch, { type, session });
   const done = batch.hasBegun || wanting.length === 0 ? NONE : yield* plannedOf(tx, eventId);
   batch.hasBegun = true;
   const left = wanting.filter(({ id }) => !done.has(id));
-  if (left.length === 0) return true;
-  const facts = yield* factsOrFault(tx, batch, { event, session });
-  if (facts === undefined) return true;
-  const until = batch.holds ? yield* heldUntil(tx, event, tx.now) : undefined;
+  if (left.length === 0 || facts === undefined) return true;
   if (until !== undefined) batch.held.push({ eventId, sessionSeq: event.sessionSeq, runSeq: event.runSeq!, until });
   for (const webhook of left) {
     if (batch.deliveries >= DELIVERIES_AT_ONCE || batch.bodies >= BODIES_AT_ONCE) return false;
@@ -128,14 +157,29 @@ interface WantedEvent {
   readonly session: FoundSession;
 }
 
+type Webhooks = ReadonlyMap<string, readonly Webhook[]>;
+
+const keyOf = (type: WebhookEventType, owner: number) => `${type} ${owner}`;
+
+/** Whose webhooks hear of an event. Those of a disabled user rest (H16). */
+const ownersOf = ({ session }: WantedEvent) => (session.isDisabled ? [0] : [0, session.userSeq]);
+
+/** By event type and owner. */
+function* findWebhooks(tx: Transaction, events: readonly WantedEvent[]): Step<Webhooks> {
+  const wanted = new Map(
+    events.flatMap((event) => ownersOf(event).map((owner) => [keyOf(event.type, owner), [event.type, owner]] as const)),
+  );
+  const found = yield* together([...wanted.values()].map((values) => tx.rows(WEBHOOK).all(WEBHOOKS, ...values)));
+  return new Map([...wanted.keys()].map((key, at) => [key, found[at]!]));
+}
+
 /** The webhooks that an event is for, in order. */
-function* wantingOf(tx: Transaction, batch: Batch, { type, session }: WantedEvent): Step<readonly Webhook[]> {
-  // The webhooks of a disabled user rest (H16).
-  const owners = session.isDisabled ? [0] : [0, session.userSeq];
-  const webhooks: Webhook[] = [];
-  for (const owner of owners) webhooks.push(...(yield* webhooksOf(tx, batch, { type, owner })));
+function wantingOf(webhooks: Webhooks, event: WantedEvent): readonly Webhook[] {
+  const { type, session } = event;
   const { kind: sessionKind, projectId } = session.session;
-  return webhooks.filter((one) => filteredReason(one, { type, sessionKind, projectId }) === null);
+  return ownersOf(event)
+    .flatMap((owner) => webhooks.get(keyOf(type, owner))!)
+    .filter((one) => filteredReason(one, { type, sessionKind, projectId }) === null);
 }
 
 /** Null when they cannot be made of what was stored: one event must not stop all that come after it. */
@@ -161,17 +205,6 @@ function bodyOf({ render, faults }: Batch, facts: EventFacts, webhook: Webhook):
     faults.push(error);
     return null;
   }
-}
-
-function* webhooksOf(
-  tx: Transaction,
-  { webhooks }: Batch,
-  { type, owner }: { readonly type: WebhookEventType; readonly owner: number },
-): Step<readonly Webhook[]> {
-  const key = `${type} ${owner}`;
-  const known = webhooks.get(key) ?? (yield* tx.rows(WEBHOOK).all(WEBHOOKS, type, owner));
-  webhooks.set(key, known);
-  return known;
 }
 
 interface NewDelivery {

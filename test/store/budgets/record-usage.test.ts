@@ -194,7 +194,7 @@ test('what a call was for and how long it took costs no statement more', () => {
   const steps = recordCall(new StepTransaction(0), call)[Symbol.iterator]();
   const tables: string[] = [];
   for (let next = steps.next(undefined); next.done !== true; next = steps.next({ teamId: null, userSeq: 1 })) {
-    tables.push(/(?:INSERT INTO|UPDATE) (\w+)/.exec(next.value.sql)![1]!);
+    tables.push(/(?:INSERT INTO|UPDATE) (\w+)/.exec([next.value].flat()[0]!.sql)![1]!);
   }
   expect(tables).toEqual(['usage_records', 'usage_quarters', 'session_activity', 'session_totals']);
 });

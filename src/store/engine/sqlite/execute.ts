@@ -2,7 +2,7 @@
 import type Connection from 'better-sqlite3';
 import { withSteadyPlan } from './planner.ts';
 import { makeRowMapper, type RowKind, type RowMapper } from '../row.ts';
-import { READER, type Reader, type Statement, type Step, type Value } from '../statement.ts';
+import { answersOf, READER, type Reader, type Statement, type Step, type Value } from '../statement.ts';
 
 /** A prepared statement, and what makes rows of its results if it has any. */
 interface Prepared {
@@ -40,11 +40,12 @@ const NO_ROWS: RowMapper = () => {
 /** Executes a verb. Errors of SQLite are thrown at the statement that the verb has yielded. */
 export function carryOut<Result>(statements: Statements, step: Step<Result>): Result {
   const verb = step[Symbol.iterator]();
+  const answer = (statement: Statement<unknown>) => execute(statements(statement.sql, statement.rows), statement);
   let next = verb.next(undefined);
   while (next.done !== true) {
     let result: unknown;
     try {
-      result = execute(statements(next.value.sql, next.value.rows), next.value);
+      result = answersOf(next.value, answer);
     } catch (error) {
       next = verb.throw!(error);
       continue;

@@ -14,7 +14,7 @@ describe.skipIf(!canRunPostgres())('figures of PostgreSQL', () => {
     const verb = step[Symbol.iterator]();
     let next = verb.next();
     while (next.done !== true) {
-      const { kind, sql } = next.value;
+      const { kind, sql } = [next.value].flat()[0]!;
       const rows = await cluster.query('postgres', sql);
       next = verb.next(kind === 'get' ? rows[0] : rows);
     }

@@ -1,6 +1,6 @@
 // PostgreSQL as an engine: runs a verb on one connection. It waits only for statements whose answers the verb needs.
 import { makeRowMapper, type RowKind, type RowMapper } from '../../row.ts';
-import type { Statement, Step, Value } from '../../statement.ts';
+import { answersOf, type Statement, type Step, type Value } from '../../statement.ts';
 import type { Answer, Connection, NamedText } from '../connections/connection.ts';
 import { translate } from '../sql/dialect.ts';
 import type { Keys } from './keys.ts';
@@ -76,9 +76,11 @@ export function makePipeline(connection: Connection, writing: Writing | null = n
 /** Executes a verb. Errors of the server are thrown at the statement that the verb waits for. */
 export async function carryOut<Result>(pipeline: Pipeline, step: Step<Result>): Promise<Result> {
   const verb = step[Symbol.iterator]();
+  const answer = (statement: Statement<unknown>) => execute(pipeline, statement);
   let next = verb.next(undefined);
   while (next.done !== true) {
-    let result = execute(pipeline, next.value);
+    let result = answersOf(next.value, answer);
+    if (Array.isArray(result)) result = Promise.all(result);
     if (result instanceof Promise) {
       try {
         result = await result;

@@ -1,7 +1,7 @@
 // The connections that read: verbs that only read share a few of them.
 import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import type { Database } from '../../database.ts';
-import { READER, type Statement, type Step } from '../../statement.ts';
+import { type Asked, READER, type Step } from '../../statement.ts';
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline, type Pipeline } from './execute.ts';
 import { faultKindOf, refusalOf } from '../connections/faults.ts';
@@ -57,11 +57,11 @@ const SEVERAL = Symbol('several');
 /** Carries out a verb of one statement; `SEVERAL`, with nothing done, when it wants another one. */
 async function readAlone<Result>(pipeline: Pipeline, step: Step<Result>): Promise<Result | typeof SEVERAL> {
   let isFirst = true;
-  function* first(): Generator<Statement<unknown>, Result | typeof SEVERAL, unknown> {
+  function* first(): Generator<Asked, Result | typeof SEVERAL, unknown> {
     const verb = step[Symbol.iterator]();
     let next = verb.next(undefined);
     while (next.done !== true) {
-      if (!isFirst) return SEVERAL;
+      if (!isFirst || Array.isArray(next.value)) return SEVERAL;
       isFirst = false;
       next = verb.next(yield next.value);
     }
