@@ -1,6 +1,7 @@
 // The recorded files of a session's workspace: what a run is compared with, and what the export contains.
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
+import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
@@ -111,15 +112,16 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
   const changed: (FileVersion & { change: FileChange })[] = [];
   const [deletedPaths, replacedKeys]: [string[], string[]] = [[], []];
   let grownBytes = 0;
+  const recorded = yield* recordedAt(tx, sessionSeq, [...files.map(({ path }) => path), ...gone]);
   for (const { path, size, sha256 } of files) {
-    const old = yield* tx.get<FileVersion>(FIND, sessionSeq, path);
+    const old = recorded.get(path);
     if (old?.sha256 === sha256) continue;
     if (old !== undefined) replacedKeys.push(old.sha256);
     grownBytes += size - (old?.size ?? 0);
     changed.push({ path, size, sha256, change: old === undefined ? 'added' : 'modified' });
   }
   for (const path of gone) {
-    const old = yield* tx.get<FileVersion>(FIND, sessionSeq, path);
+    const old = recorded.get(path);
     if (old === undefined) continue;
     deletedPaths.push(path);
     replacedKeys.push(old.sha256);
@@ -128,7 +130,16 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
   return { changed, deletedPaths, replacedKeys, grownBytes };
 }
 
-const FIND = 'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path = ?';
+/** The recorded files at these paths, by their paths. */
+function* recordedAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<ReadonlyMap<string, FileVersion>> {
+  const found = new Map<string, FileVersion>();
+  for (let at = 0; at < paths.length; at += MOST_LISTED) {
+    const { marks, values } = listed(paths.slice(at, at + MOST_LISTED));
+    const sql = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path IN (${marks})`;
+    for (const file of yield* tx.all<FileVersion>(sql, sessionSeq, ...values)) found.set(file.path, file);
+  }
+  return found;
+}
 
 /** Writes a change of a session's recorded files. Returns the state after it, which is still to be saved. */
 export function* applyChange(

@@ -18,18 +18,27 @@ export interface BudgetsInForce {
 export function makeBudgetsInForce(): BudgetsInForce {
   const listeners: ((mayBe: boolean) => void)[] = [];
   let known: boolean | undefined;
+  /** Counts the changes: the answer to a question that was asked before one is not of what is in force after it. */
+  let changes = 0;
   const learn = (found: boolean | undefined) => {
     const before = known !== false;
     known = found;
     if ((known !== false) !== before) for (const listener of listeners) listener(known !== false);
   };
+  const change = (found: true | undefined) => {
+    changes += 1;
+    learn(found);
+  };
   return {
     *any(tx) {
-      if (known === undefined) learn((yield* tx.get('SELECT 1 FROM budgets LIMIT 1')) !== undefined);
-      return known!;
+      if (known !== undefined) return known;
+      const before = changes;
+      const found = (yield* tx.get('SELECT 1 FROM budgets LIMIT 1')) !== undefined;
+      if (changes === before) learn(found);
+      return found;
     },
-    begun: () => learn(true),
-    changed: () => learn(undefined),
+    begun: () => change(true),
+    changed: () => change(undefined),
     mayBe: () => known !== false,
     onChange: (listener) => void listeners.push(listener),
   };

@@ -38,9 +38,15 @@ export type PlannedVersion =
   | { readonly kind: 'session_gone' };
 
 const BATCH = 500;
-/** In the order of the paths, from one on and before another. */
-const FILES = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path >= ? AND path < ?
-  ORDER BY path LIMIT ?`;
+/** Where files begin: at a path, or behind it. What follows a path can't be named: on PostgreSQL, U+0000 is not the smallest character. */
+interface Start {
+  readonly path: string;
+  readonly is: '>' | '>=';
+}
+
+/** In the order of the paths, before one. */
+const filesFrom = ({ is }: Start) => `SELECT path, size, sha256 FROM workspace_files
+  WHERE session_seq = ? AND path ${is} ? AND path < ? ORDER BY path LIMIT ?`;
 /** The character after `/`: the end of a folder. */
 const AFTER_SLASH = '0';
 
@@ -73,7 +79,8 @@ function* planIn(tx: Reader, source: VersionSource, limits: VersionLimits): Step
 /** Folders are not recorded: there is one where a file is below it. */
 function* whatIsAt(tx: Reader, { sessionSeq, entryPath }: VersionSource): Step<'folder' | 'missing'> {
   const folder = entryPath.replace(/\/*$/, '');
-  const [below] = yield* tx.all(FILES, sessionSeq, `${folder}/`, `${folder}${AFTER_SLASH}`, 1);
+  const inside: Start = { path: `${folder}/`, is: '>' };
+  const [below] = yield* tx.all(filesFrom(inside), sessionSeq, inside.path, `${folder}${AFTER_SLASH}`, 1);
   return below === undefined ? 'missing' : 'folder';
 }
 
@@ -82,9 +89,9 @@ function* filesBeside(tx: Reader, { sessionSeq, entryPath }: VersionSource, max:
   const folder = folderOf(entryPath);
   const end = `${folder.slice(0, -1)}${AFTER_SLASH}`;
   const files: FileVersion[] = [];
-  let from: string | null = folder;
+  let from: Start | null = { path: folder, is: '>' };
   while (from !== null && files.length <= max) {
-    const batch: FileVersion[] = yield* tx.all<FileVersion>(FILES, sessionSeq, from, end, BATCH);
+    const batch: FileVersion[] = yield* tx.all<FileVersion>(filesFrom(from), sessionSeq, from.path, end, BATCH);
     files.push(...batch.filter(({ path }) => excludedPartOf(path, entryPath) === null));
     const last = batch.at(-1)?.path;
     from = last === undefined || batch.length < BATCH ? null : after(last, entryPath);
@@ -93,8 +100,8 @@ function* filesBeside(tx: Reader, { sessionSeq, entryPath }: VersionSource, max:
 }
 
 /** Where to read on after a path: after all of a folder that is left out. */
-function after(path: string, entryPath: string): string {
+function after(path: string, entryPath: string): Start {
   const excluded = excludedPartOf(path, entryPath);
-  // No path contains the smallest character.
-  return excluded === null || excluded === path ? `${path}\u0000` : `${excluded}${AFTER_SLASH}`;
+  if (excluded === null || excluded === path) return { path, is: '>' };
+  return { path: `${excluded}${AFTER_SLASH}`, is: '>=' };
 }

@@ -64,7 +64,7 @@ export function makeReadEvents({ read }: Database, render: RenderBody) {
         return { events, nextAfterId: examined, hasMore: false, isHeld: true, faults };
       examined = row.id;
       if (!isWanted) continue;
-      // Statements that fail never come here: the engine ends the read.
+      // Where a statement fails, nothing of this counts: the engine refuses the read.
       try {
         const facts = yield* factsOf(tx, row, session);
         if (facts === undefined) continue;

@@ -2,8 +2,9 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { makeRecordArtifacts } from '../../../src/store/artifacts/record-artifacts.ts';
-import { makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
+import { compareIn, FILES_AT_ONCE, makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
 import type { Database } from '../../../src/store/engine/database.ts';
+import { READER } from '../../../src/store/engine/statement.ts';
 import { openRows } from '../../support/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
@@ -193,4 +194,21 @@ test('the parts of a difference have all of it, each once', () => {
       expect(parts.length).toBeGreaterThan(0);
       for (const part of parts) expect([part.files.length <= 2, (part.gone ?? []).length <= 2]).toEqual([true, true]);
     }
+});
+
+test('a part is compared with what is recorded in a few statements', () => {
+  const files = Array.from({ length: FILES_AT_ONCE }, (_, no) => file(`/n${no}`));
+  const gone = files.map(({ path }) => `${path}.gone`);
+  const recorded = new Map([file('/n1', 'old'), file('/n2'), file('/n3.gone')].map((each) => [each.path, each]));
+  const verb = compareIn(READER, 1, { files, gone })[Symbol.iterator]();
+  let statements = 0;
+  let next = verb.next(undefined);
+  for (; next.done !== true; statements += 1) {
+    const paths = new Set(next.value.values);
+    next = verb.next([...recorded.values()].filter(({ path }) => paths.has(path)));
+  }
+  expect(statements).toBeLessThan(10);
+  expect(next.value.changed).toHaveLength(FILES_AT_ONCE - 1);
+  expect(next.value.changed[1]).toMatchObject({ path: '/n1', change: 'modified' });
+  expect(next.value).toMatchObject({ deletedPaths: ['/n3.gone'], replacedKeys: ['old', '/n3.gone'] });
 });

@@ -60,6 +60,18 @@ test('folders that are left out are passed over, however many files they have', 
 });
 
 test.each([
+  ['a path that begins with the one before', ['/app.js', '/app.js.map', '/index.html']],
+  ['what comes after a folder that is left out', ['/index.html', '/uploads0', '/z']],
+])('no file is missing where the next part is read: %s', { tags: ['F11-folder'] }, async (_, held) => {
+  const fixture = await publishFixture();
+  const many = (name: string, count: number) => Array.from({ length: count }, (__, no) => `${name}${1_000 + no}`);
+  const before = many('/a', 499);
+  const files = filesOf(...before, ...many('/uploads/', 500), ...held);
+  const { shareCode } = await fixture.publish(await fixture.workspace(files), { entryPath: '/index.html' });
+  expect(await fixture.filesOfShare(shareCode)).toEqual([...before, ...held]);
+});
+
+test.each([
   ['missing', '/none.html', /must be a plain file/],
   ['a folder', '/site', /not a folder/],
   ['a folder with a slash', '/site/', /not a folder/],

@@ -43,9 +43,10 @@ async function statementsOf(work: () => Promise<unknown>): Promise<ReadonlySet<s
 function scansOf(node: PlanNode): readonly string[] {
   const table = node['Relation Name'];
   const isScan = node['Node Type'] === 'Seq Scan' && table !== undefined && !SHORT.test(table);
-  // Events between two ids, of which those of one run or session are wanted: the more the others do, the more are read.
-  const isRange = node['Index Name'] === 'events_pkey' && !/\(id = /.test(node['Index Cond'] ?? '');
-  const isPassing = isRange && /\b(run|session)_seq = /.test(node.Filter ?? '');
+  // Rows between two keys, of which those with some value are wanted: the more the others are, the more are read.
+  const isRange =
+    node['Index Name'] === `${table}_pkey` && !/\(\w+ = /.test(node['Index Cond'] ?? '') && !SHORT.test(table!);
+  const isPassing = isRange && /\w+\)? = /.test(node.Filter ?? '');
   return [...(isScan || (isPassing && table !== undefined) ? [table] : []), ...(node.Plans ?? []).flatMap(scansOf)];
 }
 

@@ -29,8 +29,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   ],
   // As statements have it: see the rules of these.
   [/payload ->> '\$\.(\w+)'/g, `substring(payload from '"$1":"([^"]*)"')`],
-  // Indexes of SQLite end with the key of the table; here, where events of a session are read in their order.
-  [/(INDEX events_by_session ON events \(session_seq)\)/, '$1, id)'],
+  // Indexes of SQLite end with the key of the table; here, where rows are read in its order.
+  [/(INDEX (?:events_(?:by_session|of_starts|for_webhooks)|audit_entries_(?!at\b)\w+) ON \w+ \(\w+)\)/g, '$1, id)'],
   // An expression in an index stands in parentheses.
   [/\(id >> 9/g, '((id >> 9)'],
   [/, substring(\([^\n]*\))\) WHERE/g, ', (substring$1)) WHERE'],

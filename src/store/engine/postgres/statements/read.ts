@@ -75,7 +75,11 @@ async function readTogether<Result>(connection: Connection, step: Step<Result>):
   const pipeline = makePipeline(connection);
   pipeline.say(BEGIN).catch(() => undefined);
   try {
-    return await carryOut(pipeline, step);
+    const result = await carryOut(pipeline, step);
+    // A verb that went on after an error of the server has not read what it answers.
+    const failure = pipeline.failure();
+    if (failure !== undefined) throw failure;
+    return result;
   } finally {
     connection.say('COMMIT').catch(() => undefined);
   }

@@ -32,6 +32,11 @@ test.each([
     `CREATE INDEX a ON events (session_seq, (substring(payload from '"runId":"([^"]*)"'))) WHERE b;\nCREATE INDEX c ON events ((id >> 9), d);`,
   ],
   [
+    'what is read in the order of the table ends with its key',
+    'CREATE INDEX events_for_webhooks ON events (type)\n  WHERE b;\nCREATE INDEX audit_entries_user ON audit_entries (user_id);\nCREATE INDEX audit_entries_at ON audit_entries (at);',
+    'CREATE INDEX events_for_webhooks ON events (type, id)\n  WHERE b;\nCREATE INDEX audit_entries_user ON audit_entries (user_id, id);\nCREATE INDEX audit_entries_at ON audit_entries (at);',
+  ],
+  [
     'triggers call functions',
     'CREATE TRIGGER a AFTER INSERT ON b\n  WHEN NEW.c = 1 BEGIN\n  UPDATE d SET e = e + 1;\nEND;',
     `CREATE FUNCTION a() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE d SET e = e + 1; RETURN NULL; END $$;

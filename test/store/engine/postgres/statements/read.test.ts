@@ -1,13 +1,14 @@
 // Verbs that read while the server is away.
 import { expect, test } from 'vitest';
 import { NO_ALARMS } from '../../../../../src/store/engine/database.ts';
-import type { Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
+import type { Answer, Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
 import { makeHealth } from '../../../../../src/store/engine/postgres/connections/health.ts';
 import type { Pool } from '../../../../../src/store/engine/postgres/connections/pool.ts';
 import { makeRead } from '../../../../../src/store/engine/postgres/statements/read.ts';
 import type { Reader, Step } from '../../../../../src/store/engine/statement.ts';
 import { fakeClock } from '../../../../support/time/fake-clock.ts';
 
+const LOST = new Error('Connection terminated unexpectedly');
 const AWAY = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 /** A verb on a server that is away for the first tries. */
@@ -28,6 +29,32 @@ function reading({ awayFor }: { readonly awayFor: number }) {
   return { clock, health, tries: () => tries, verb };
 }
 
+/** A verb that goes on where its last statement fails, once; it sends some before that. */
+function goingOn({ before }: { readonly before: number }) {
+  let sent = 0;
+  const none: Answer = { columns: [], rows: [], count: 0, command: 'SELECT' };
+  const connection = {
+    say: async () => none,
+    ask: async ({ text }: { readonly text: string }) => {
+      if (!text.endsWith('2')) return none;
+      sent += 1;
+      if (sent === 1) throw LOST;
+      return none;
+    },
+  } as unknown as Connection;
+  const pool = { use: (work) => work(connection) } satisfies Pick<Pool, 'use'>;
+  const read = makeRead({ pool: pool as Pool, health: makeHealth('errand', NO_ALARMS), clock: fakeClock() });
+  return read(function* (tx: Reader): Step<string> {
+    for (let no = 0; no < before; no += 1) yield* tx.all('SELECT 1');
+    try {
+      yield* tx.all('SELECT 2');
+    } catch {
+      return 'without it';
+    }
+    return 'whole';
+  });
+}
+
 /** Lets what is due happen. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -43,6 +70,13 @@ test('a read waits for a server that comes back, and for its second try not at a
   expect(await result).toBe('read');
   expect(often.health.fault()).toBe(null);
 });
+
+test.each([0, 2])(
+  'a verb that went on after a statement had failed is begun again: behind %s others',
+  async (before) => {
+    expect(await goingOn({ before })()).toBe('whole');
+  },
+);
 
 test('a server that stays away is reported, and the reads after that wait no more', async () => {
   const { clock, health, tries, verb } = reading({ awayFor: Infinity });
