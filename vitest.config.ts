@@ -23,17 +23,6 @@ const acceptedOnBoth = [
   'test/acceptance/webhooks/webhooks.test.ts',
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
-/** What replaces modules, needs a process as it begins, or measures one that must have nothing else on its heap. */
-const alone = [
-  'test/agent/browser/run-browser.test.ts',
-  'test/agent/sandbox/walls.test.ts',
-  'test/agent/tools/search-files.test.ts',
-  'test/daemon/longest-services.test.ts',
-  'test/http/longest-routes.test.ts',
-  'test/store/engine/sqlite/commits/log-sync.test.ts',
-  'test/store/longest-verbs.test.ts',
-  'test/webhooks/attempt.test.ts',
-];
 
 const projectsOnPostgres = [
   {
@@ -78,18 +67,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // The files of a worker share its modules: to load them again for each would take as long as the tests do.
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...slow, ...onPostgres, ...alone],
+          exclude: [...slow, ...onPostgres],
           pool: 'forks',
-          isolate: false,
         },
       },
-      { extends: true, test: { name: 'alone', include: alone, pool: 'forks' } },
       {
         extends: true,
+        // The files of a worker share its modules: to load them again for each would take as long as the tests do.
         test: {
           name: 'acceptance',
           include: slow,
