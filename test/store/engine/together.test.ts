@@ -1,6 +1,6 @@
 // Steps side by side: on either engine each gets its own results, in rounds, and one's fault is its own.
 import { expect, test } from 'vitest';
-import { READER, type Statement, type Step, together } from '../../../src/store/engine/statement.ts';
+import { READER, type Step, together } from '../../../src/store/engine/statement.ts';
 
 /** Carries out a step; each answer is the text of its statement. Returns what was asked in each round, too. */
 function carriedOut<Result>(step: Step<Result>): { readonly result: Result; readonly rounds: string[][] } {
@@ -8,7 +8,7 @@ function carriedOut<Result>(step: Step<Result>): { readonly result: Result; read
   const rounds: string[][] = [];
   let next = verb.next(undefined);
   while (next.done !== true) {
-    const asked = [next.value].flat() as Statement<unknown>[];
+    const asked = [next.value].flat();
     rounds.push(asked.map(({ sql }) => sql));
     next = verb.next(Array.isArray(next.value) ? asked.map(({ sql }) => sql) : asked[0]!.sql);
   }

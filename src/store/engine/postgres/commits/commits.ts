@@ -78,18 +78,9 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
       return group.filter((verb) => !results.has(verb));
     }
     const kind = faultKindOf(outcome.error);
-    if (group.length > 1 && kind !== 'away') return carryOutHalves(group, kind === 'locked');
+    if (group.length > 1 && kind !== 'away') return inHalves(group, (half) => carryOutGroup(half, kind === 'locked'));
     refuse(group, outcome.error);
     return [];
-  }
-
-  /** A verb that refuses, or a statement that fails, undoes no other verb: it is alone in the end, after few transactions. */
-  async function carryOutHalves(group: readonly PendingVerb[], hasWaited: boolean): Promise<readonly PendingVerb[]> {
-    const half = Math.ceil(group.length / 2);
-    const others = group.slice(half);
-    const left = await carryOutGroup(group.slice(0, half), hasWaited);
-    // What has to come after one that is left is left, too.
-    return left.length > 0 ? [...left, ...others] : carryOutGroup(others, hasWaited);
   }
 
   function refuse(group: readonly PendingVerb[], error: unknown): void {
@@ -124,4 +115,16 @@ function joinLast(pending: readonly PendingVerb[], verb: ScopedVerb['verb'], sco
   if (last?.verb !== verb) return false;
   last.scope = last.scope === 'all' || scope === 'all' ? 'all' : [...last.scope, ...scope];
   return true;
+}
+
+/** A verb that refuses, or a statement that fails, undoes no other verb: it is alone in the end, after few transactions. */
+async function inHalves(
+  group: readonly PendingVerb[],
+  carryOut: (half: readonly PendingVerb[]) => Promise<readonly PendingVerb[]>,
+): Promise<readonly PendingVerb[]> {
+  const half = Math.ceil(group.length / 2);
+  const others = group.slice(half);
+  const left = await carryOut(group.slice(0, half));
+  // What has to come after one that is left is left, too.
+  return left.length > 0 ? [...left, ...others] : carryOut(others);
 }
