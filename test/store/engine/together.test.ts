@@ -1,4 +1,4 @@
-// Steps side by side: on either engine each gets its own results, in rounds, and one's fault is its own.
+// Steps side by side: their statements leave in rounds, and each gets its own results.
 import { expect, test } from 'vitest';
 import { READER, type Step, together } from '../../../src/store/engine/statement.ts';
 
@@ -37,7 +37,7 @@ test('one may have several of its own side by side', () => {
   expect(rounds).toEqual([['a1', 'x1', 'y1'], ['y2']]);
 });
 
-test('what one throws ends all, unless it is caught inside', () => {
+test('what one throws ends all', () => {
   // oxlint-disable-next-line require-yield
   function* faulty(): Step<string[]> {
     throw new Error('Not this one.');

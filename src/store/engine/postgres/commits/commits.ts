@@ -5,7 +5,7 @@ import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts'
 import type { CommitWatch, Scope } from '../../database.ts';
 import type { Step, Transaction } from '../../statement.ts';
 import { makeAttempts } from './attempts.ts';
-import { faultKindOf, refusalOf } from '../connections/faults.ts';
+import { type FaultKind, faultKindOf, refusalOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
 import type { Outcome, ScopedVerb } from './transact.ts';
 import type { Writer } from './writer.ts';
@@ -78,7 +78,8 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
       return group.filter((verb) => !results.has(verb));
     }
     const kind = faultKindOf(outcome.error);
-    if (group.length > 1 && kind !== 'away') return inHalves(group, (half) => carryOutGroup(half, kind === 'locked'));
+    if (group.length > 1 && kind !== 'away')
+      return inParts(group, partOf(group, kind), (part) => carryOutGroup(part, kind === 'locked'));
     refuse(group, outcome.error);
     return [];
   }
@@ -117,14 +118,20 @@ function joinLast(pending: readonly PendingVerb[], verb: ScopedVerb['verb'], sco
   return true;
 }
 
-/** A verb that refuses, or a statement that fails, undoes no other verb: it is alone in the end, after few transactions. */
-async function inHalves(
+/** Halves leave who refuses alone after few transactions; what the server refuses, it would refuse to each half again. */
+const partOf = (group: readonly PendingVerb[], kind: FaultKind | undefined): number =>
+  kind === undefined || kind === 'again' ? Math.ceil(group.length / 2) : 1;
+
+/** A verb that refuses, or a statement that fails, undoes no other verb in the end. Returns those that had no time. */
+async function inParts(
   group: readonly PendingVerb[],
-  carryOut: (half: readonly PendingVerb[]) => Promise<readonly PendingVerb[]>,
+  size: number,
+  carryOut: (part: readonly PendingVerb[]) => Promise<readonly PendingVerb[]>,
 ): Promise<readonly PendingVerb[]> {
-  const half = Math.ceil(group.length / 2);
-  const others = group.slice(half);
-  const left = await carryOut(group.slice(0, half));
-  // What has to come after one that is left is left, too.
-  return left.length > 0 ? [...left, ...others] : carryOut(others);
+  for (let at = 0; at < group.length; at += size) {
+    const left = await carryOut(group.slice(at, at + size));
+    // What has to come after one that is left is left, too.
+    if (left.length > 0) return [...left, ...group.slice(at + size)];
+  }
+  return [];
 }
