@@ -89,8 +89,7 @@ export function makeCommits({ clock, writer, health, isShared, committed }: Part
       health.failed(error);
       for (const watch of watches) watch.refused();
     }
-    const refusal = refusalOf(error);
-    for (const { reject } of group) reject(refusal);
+    for (const { reject } of group) reject(refusalOf(error));
   }
 
   return {
