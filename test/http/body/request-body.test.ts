@@ -238,8 +238,13 @@ test('bodies that would be held beyond the limit get 503 with Retry-After, until
 test('a body of unknown length counts as it arrives', async () => {
   const { fixture } = await openReadingFixture({ settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb: 1 } } });
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
-  const first = await begin(fixture, { length: null, body: chunk.repeat(16) });
-  await waitFor(async () => (await post(fixture, turn('Hi'))).status === 503);
+  const beginFull = () => begin(fixture, { length: null, body: chunk.repeat(16) });
+  let first = await beginFull();
+  await waitFor(async () => {
+    // A turn that is held while the last chunk arrives leaves it no room.
+    if (first.text !== '') first = await beginFull();
+    return (await post(fixture, turn('Hi'))).status === 503;
+  });
   first.socket.write(chunk);
   await waitFor(() => first.text.startsWith('HTTP/1.1 503 '));
   await waitFor(async () => (await post(fixture, turn('Hi'))).status === 200);
