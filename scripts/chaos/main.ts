@@ -280,6 +280,7 @@ async function run(scratch: string): Promise<boolean> {
   const daemon = await startDaemon(model.url, scratch, engine.database);
   const background = Number(options.background);
   const storming: Storming = { engine, rules, daemon, kills, background, audit };
+  let isKept = true;
   try {
     const weathered = await (background > 0 ? weatherBackground(storming) : weather(storming));
     await model.close();
@@ -293,13 +294,15 @@ async function run(scratch: string): Promise<boolean> {
       `${renderStorm({ rules, ...weathered, ...readResults(databaseOf(daemon)), checkMs, modelCalls }, weathered.observations, facts)}\n`,
     );
     if (weathered.submissions !== null) process.stdout.write(`${renderSubmissions(weathered.submissions)}\n`);
-    return await conclude(problems, daemon, scratch);
+    isKept = !(await conclude(problems, daemon, scratch));
   } catch (error) {
     await daemon.stop('SIGKILL');
-    return await conclude([error instanceof Error ? String(error.stack) : String(error)], daemon, scratch);
+    await conclude([error instanceof Error ? String(error.stack) : String(error)], daemon, scratch);
   } finally {
-    await engine.close();
+    const files = await engine.close(isKept);
+    if (files !== null) say(`The database server is kept, too, and doesn't run: ${files}`);
   }
+  return !isKept;
 }
 
 async function conclude(problems: readonly string[], daemon: DaemonProcess, scratch: string): Promise<boolean> {

@@ -8,7 +8,7 @@ export interface Turn {
   readonly webhookId: number;
   /** How many deliveries it may start now, at least 1. */
   readonly room: number;
-  /** What is in flight of it. */
+  /** What was in flight of it when the turn began: what is read of the store since may still have it pending. */
   readonly inFlight: ReadonlySet<number>;
 }
 
@@ -88,7 +88,7 @@ export function makeLanes(): Lanes {
       taken = found.entry;
       queues.unplace(taken);
       taken.dueAt = null;
-      return { webhookId: taken.webhookId, room: found.room, inFlight: taken.inFlight };
+      return { webhookId: taken.webhookId, room: found.room, inFlight: new Set(taken.inFlight) };
     },
 
     pace: (webhookId, monotonic) => {

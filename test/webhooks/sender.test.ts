@@ -421,6 +421,41 @@ test('a result that cannot be recorded is recorded later, and nothing is sent tw
   expect(receivers.sent).toHaveLength(1);
 });
 
+test('what ends while the store is read for its webhook is not sent again', async () => {
+  const webhook = await create();
+  await endRuns(2);
+  let during = async () => undefined as void;
+  const slow: Store = {
+    ...store,
+    deliveries: {
+      ...store.deliveries,
+      listPending: async (...args) => {
+        const rows = await store.deliveries.listPending(...args);
+        await during();
+        return rows;
+      },
+    },
+  };
+  const sender = startSender({ store: slow });
+  (await nth(1)).reply(200);
+  const second = await nth(2);
+  await sender.settled();
+  await endRuns();
+  during = async () => {
+    during = async () => undefined;
+    second.reply(200);
+    await waitFor(async () => (await pending(webhook.id)).length === 1);
+    // The attempt is told after its record.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  sender.wake([webhook.id]);
+  (await nth(3)).reply(200);
+  await waitFor(async () => (await pending(webhook.id)).length === 0);
+  await sender.settled();
+  expect(new Set(receivers.sent.map(({ eventId }) => eventId)).size).toBe(3);
+  expect(receivers.sent).toHaveLength(3);
+});
+
 test('a backlog is sent oldest first, at 20 a second', async () => {
   receivers = fakeReceivers(() => 200);
   const webhook = await create();

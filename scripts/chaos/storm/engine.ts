@@ -34,7 +34,8 @@ export interface Engine {
   lock(daemon: Place, forMs: number): Promise<Stretch[]>;
   /** Kills the server now and then. */
   killServer(seed: number): Recurring;
-  close(): Promise<void>;
+  /** Ends the server. Answers where its files are when they are kept. */
+  close(isKept: boolean): Promise<string | null>;
 }
 
 export const sqliteEngine: Engine = {
@@ -53,7 +54,7 @@ export const sqliteEngine: Engine = {
     return output === '' ? [] : [JSON.parse(output) as Stretch];
   },
   killServer: () => ({ stop: async () => [] }),
-  close: async () => undefined,
+  close: async () => null,
 };
 
 const DATABASE = 'errand';
@@ -86,7 +87,11 @@ export async function startPostgresEngine(): Promise<Engine> {
     },
     lock: (_daemon, forMs) => lockTable(cluster, forMs),
     killServer: (seed) => killNowAndThen(cluster, seed),
-    close: cluster.close,
+    close: async (isKept) => {
+      if (!isKept) return cluster.close().then(() => null);
+      await cluster.stop();
+      return cluster.directory;
+    },
   };
 }
 

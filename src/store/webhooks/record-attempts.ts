@@ -52,7 +52,9 @@ export function makeRecordAttempts({ write }: Database) {
       if (row === undefined) return undefined;
       yield* insertAttempt(tx, deliveryId, { ...result, no: row.attemptCount + 1 });
       const state = stateAfter(row, result, retryAt);
-      yield* moveIn(tx, deliveryId, { row, result, state, retryAt });
+      if (row.state === 'delivered' && result.error !== null)
+        yield* tx.run('UPDATE webhook_deliveries SET attempt_count = attempt_count + 1 WHERE id = ?', deliveryId);
+      else yield* moveIn(tx, deliveryId, { row, result, state, retryAt });
       return { state, ...(yield* noteResult(tx, { id: row.webhookId, epoch }, result)) };
     }),
 
@@ -90,7 +92,7 @@ interface AttemptedRow {
   attemptsLeft: number;
 }
 
-/** What arrived has arrived, also when the delivery ended otherwise meanwhile. */
+/** What arrived has arrived, also when the delivery ended otherwise meanwhile, or was sent again. */
 function stateAfter(row: AttemptedRow, { error }: AttemptResult, retryAt: number | null): DeliveryState {
   if (error === null) return 'delivered';
   if (row.state !== 'pending') return row.state;

@@ -68,6 +68,19 @@ test('one that must not be tried again fails at once, and a success ends the fai
   });
 });
 
+test('what has arrived stays so when it is sent once more and fails', async () => {
+  const { delivery } = await deliver();
+  await record(delivery.id, ARRIVED);
+  const { attempts, ...arrived } = (await fixture.store.deliveries.find(delivery.id))!;
+  fixture.clock.advance(5);
+  expect(await record(delivery.id)).toMatchObject({ state: 'delivered', failures: 1 });
+  expect(await fixture.store.deliveries.find(delivery.id)).toEqual({
+    ...arrived,
+    attemptCount: 2,
+    attempts: [...attempts, { ...FAILED, no: 2 }],
+  });
+});
+
 /** Brings a delivery from `pending` to a state. */
 const REACH: Readonly<Record<DeliveryState, (id: number, webhookId: number) => Promise<unknown>>> = {
   pending: async () => undefined,
