@@ -98,7 +98,8 @@ async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: Ve
         hasDatabase = true;
         if (writeDatabase(unpacker, file, found.faults)) {
           copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
-          rows = makeRows(copy, found.faults);
+          // The bytes of blobs are in a bucket, and no part of the backup.
+          if (manifest.bucket === undefined) rows = makeRows(copy, found.faults);
         }
       } else {
         entryPathOf(file);

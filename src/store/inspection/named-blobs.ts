@@ -10,6 +10,8 @@ export interface NamedBlobs {
   isNamed(key: string): Promise<boolean>;
   /** The same for a row that may be about to be removed. */
   isInUse(key: string): Promise<boolean>;
+  /** The bucket that has their bytes; null without one. */
+  bucket(): Promise<string | null>;
   /** Whether the files of a session may be needed, or are about to be removed. */
   hasFiles(sessionId: string): Promise<boolean>;
 }
@@ -31,6 +33,8 @@ const named = (condition: string, portion: string) =>
 const PORTION = `SELECT key, max(size) AS size FROM (${named('> ?', 'ORDER BY 1 LIMIT ?')}) AS named GROUP BY key ORDER BY key LIMIT ?`;
 const ONE = `SELECT 1 FROM (${named('= ?', '')}) AS named LIMIT 1`;
 
+const BUCKET = 'SELECT name FROM blob_location WHERE id = 1';
+
 /** Reads them on a connection of their own. */
 export function makeNamedBlobs({ look }: Pick<Inspector, 'look'>): NamedBlobs {
   const each = <Part>(...parts: readonly Part[]) => Array.from({ length: REFERENCES.length + 1 }, () => parts).flat();
@@ -40,6 +44,7 @@ export function makeNamedBlobs({ look }: Pick<Inspector, 'look'>): NamedBlobs {
     after: (key, limit) => look((tx) => tx.all<NamedBlob>(PORTION, ...each<string | number>(key, limit), limit)),
     isNamed: async (key) => (await look((tx) => tx.get(ONE, ...each(key)))) !== undefined,
     isInUse: (key) => isUsed(IS_BLOB_IN_USE, ...each(key)),
+    bucket: async () => (await look((tx) => tx.get<{ name: string }>(BUCKET)))?.name ?? null,
     hasFiles: (sessionId) => isUsed(HAS_FILES, sessionId),
   };
 }
