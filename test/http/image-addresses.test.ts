@@ -37,7 +37,7 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     store: stores.store,
     access: makeAccess(stores.store),
     disk: { shortage: () => null },
-    blobs: await openBlobStore(directory),
+    blobs: await openBlobStore(directory, stores.store.smallBlobs),
     queue: { admit: (accept) => accept(null) },
     node: { onlineCapacity: () => 5 },
     schemas: { check: async () => null },
