@@ -58,8 +58,10 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     operations: { acceptTurn: (_, input, asking) => acceptTurn(caller, input, asking), awaitResult: answered },
     settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb } },
   });
+  /** Of blobs. */
   const files = () =>
-    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length +
+    stores.rows('SELECT key FROM small_blobs').length;
   const sessions = async () => (await stores.store.sessions.listOfKey(stores.key.seq, 10, 0)).items;
   const attachments = async () => {
     const [session] = await sessions();
