@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
@@ -83,6 +83,26 @@ test('files that were put there by hand between two runs are in the export, and 
   const second = await turn({ 'b.txt': 'two' }, first.run.sessionId);
   expect(changesOf(second.own.files)).toEqual(['added /b.txt']);
   expect(pathsOf(second.whole.files)).toEqual(['/a.txt', '/b.txt', '/by-hand.txt']);
+});
+
+test('files that are collected while the store is asked whether they are, are waited for no longer', async () => {
+  const first = await fixture.begin();
+  fixture.write(first, { 'a.txt': 'one' });
+  await fixture.end(first);
+  const second = await fixture.begin(first.sessionId);
+  const { isAfterUncollected } = fixture.store.artifacts;
+  let asked = 0;
+  vi.spyOn(fixture.store.artifacts, 'isAfterUncollected').mockImplementation(async (...which) => {
+    asked += 1;
+    if (asked !== 2) return isAfterUncollected(...which);
+    const told = Promise.withResolvers<void>();
+    onTestFinished(collector.onCollected(() => told.resolve()));
+    collector.wake(first.sessionSeq);
+    await told.promise;
+    return true;
+  });
+  await collector.baselineOf(second).workspaceFree();
+  expect(asked).toBe(3);
 });
 
 test('uploads are placed before the baseline; those that the agent changed are its artifacts', {

@@ -11,6 +11,7 @@ const FATE_MS = 60_000;
 const RETRY_MS = 100;
 
 const FATE = { name: 'fate', text: 'SELECT pg_xact_status($1::xid8)' };
+const IS_LAST = { name: 'is_last', text: 'SELECT 1 FROM last_transaction WHERE number = $1::xid8' };
 const EVENTS_AFTER = {
   name: 'events_after',
   text: 'SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events WHERE id > $1 ORDER BY id',
@@ -30,10 +31,12 @@ export async function eventsOf(
 ): Promise<readonly JournalEvent[] | null> {
   const reached = await whenKept(id, writer, clock);
   if (reached === null) return null;
+  // A server that has crashed may give the number of a transaction that left nothing on its disk to another one, of anybody: it is kept when
+  // what it wrote is there.
+  if (!emits) return (await reached.ask(IS_LAST, [id])).rows.length === 0 ? null : [];
   // No other connection writes: what is behind the last one is of this transaction.
   const { columns, rows } = await reached.ask(EVENTS_AFTER, [writer.lastId()]);
-  // A server that has crashed may give the number of a transaction that left nothing on its disk to another one.
-  if (emits && rows.length === 0) return null;
+  if (rows.length === 0) return null;
   const toRow = makeRowMapper(
     columns.map(({ name }) => name),
     undefined,

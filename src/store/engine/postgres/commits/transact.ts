@@ -46,6 +46,9 @@ const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
 /** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
 const BEGIN_AGAIN = 'BEGIN; SET LOCAL lock_timeout = 100; SELECT pg_current_xact_id()';
 
+/** What a transaction without events leaves behind. */
+const MARK = { name: 'mark', text: 'UPDATE last_transaction SET number = pg_current_xact_id()' };
+
 /** After so long a transaction begins no further verb: those that are done wait for its end. */
 const WORK_MS = 25;
 
@@ -77,6 +80,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   }
   const id = number.rows[0]![0] as string;
   journal.send();
+  if (journal.isEmpty()) pipeline.send(MARK, []);
   try {
     // After a statement that failed, the server answers it with ROLLBACK.
     const { command } = await pipeline.say('COMMIT');

@@ -23,7 +23,7 @@ describe.skipIf(!canRunPostgres())('a transaction', () => {
     if (!read.ok) throw new Error(read.problems.join());
     const connection = await connect(clientConfig(read.address), () => undefined);
     onTestFinished(() => connection.close());
-    await connection.say('CREATE TABLE notes (id BIGINT)');
+    await connection.say('CREATE TABLE notes (id BIGINT); CREATE TABLE last_transaction (number xid8)');
     const losing: Connection = {
       ...connection,
       say: async (text) => {
