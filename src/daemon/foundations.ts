@@ -125,12 +125,13 @@ export async function openFiles(
 ) {
   const { dataDir } = configuration.config.locations;
   const directory = join(dataDir, 'blobs');
-  const local = await openBlobStore(directory);
+  const local = await openBlobStore(directory, store.smallBlobs);
   const { config } = configuration;
   const bucket = await openBucket({ config, live, store, log, closers, local, directory });
   const snapshotThread = makeSnapshotThread({
     directory: join(dataDir, 'snapshots'),
     blobs: directory,
+    readSmall: local.readSmall,
     clock: systemClock,
     log,
   });

@@ -1,4 +1,4 @@
-// Compares the blobs that rows name with the files that are there.
+// Compares the blobs that rows name with the rows and files that are there.
 import { randomInt } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { blobPath } from '../files/blobs/blob-place.ts';
@@ -24,13 +24,14 @@ type Rows = Pick<NamedBlobs, 'after' | 'isNamed'>;
 export async function countBlobs(rows: Rows, { directory, bucket }: Places, limit: number): Promise<BlobCount> {
   const counted = { named: 0, missing: 0, wrong: 0, examples: [] as string[], isWhole: true, bucket };
   const sample: string[] = [];
-  for await (const { key, size } of eachBlob(rows)) {
+  let inBucket = 0;
+  for await (const { key, size, rowSize } of eachBlob(rows)) {
     if (counted.named === limit) return { ...counted, isWhole: false, sample };
     counted.named += 1;
-    if (bucket !== null) takeSample(sample, key, counted.named);
-    const found = statSync(blobPath(directory, key), { throwIfNoEntry: false });
+    if (bucket !== null && rowSize === null) takeSample(sample, key, (inBucket += 1));
+    const found = rowSize ?? statSync(blobPath(directory, key), { throwIfNoEntry: false })?.size;
     const isMissing = found === undefined;
-    if (!isMissing && (size === null || found.size === size)) continue;
+    if (!isMissing && (size === null || found === size)) continue;
     if (isMissing && bucket === null && !(await rows.isNamed(key))) continue;
     counted[isMissing ? 'missing' : 'wrong'] += 1;
     if (isMissing && bucket !== null) continue;

@@ -53,6 +53,8 @@ export function makePageSweeper({ store, blobs, versions, clock, log }: PageSwee
     for (let after = 0; ; ) {
       if (versions.active() > 0) return BUSY_MS;
       const drafts = await pageRemovals.listDrafts(after);
+      // One of them may be of a copy that has begun meanwhile.
+      if (versions.active() > 0) return BUSY_MS;
       for (const draft of drafts) while (!stopping.aborted && (await pageRemovals.clearDraft(draft)));
       if (drafts.length === 0 || stopping.aborted) return null;
       after = drafts.at(-1)!;

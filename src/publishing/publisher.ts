@@ -48,11 +48,14 @@ export function makePublisher({ store: { publishJobs }, versions, clock, log }: 
 
   async function perform(job: PublishJob): Promise<void> {
     const facts = { publish_key: job.pageKey, job_id: job.id };
+    // Before the attempt, which may find what was so before the files became known.
+    const wasWaiting = waiting.has(job.sessionSeq);
+    waiting.add(job.sessionSeq);
     const outcome = await attempt(job);
+    if (outcome.kind !== 'uncollected' && !wasWaiting) waiting.delete(job.sessionSeq);
     if (outcome.kind === 'published') {
       log.info({ ...facts, version: outcome.no }, 'a version was published after a scheduled task');
     } else if (outcome.kind === 'uncollected') {
-      waiting.add(job.sessionSeq);
       await publishJobs.putOff(job.id);
     } else {
       const message = outcome.kind === 'refused' ? `entry_path: ${outcome.mustBe}.` : outcome.message;

@@ -1,6 +1,7 @@
 // Notes of objects in a bucket that no row may list: one is written before its object, and one instead of its object when that is
 // removed. Bytes and rows are in two places; the note is what finds either after a crash, and waits for whoever is about to list it.
 import { type Database, FREES } from './engine/database.ts';
+import { listed, MOST_LISTED } from './engine/listed.ts';
 import type { Reader, Step, Transaction } from './engine/statement.ts';
 import { IS_BLOB_IN_USE, REFERENCES } from './sessions/cleanups.ts';
 
@@ -12,7 +13,7 @@ export const GRACE_MS = 3_600_000;
 /** Whoever has been removing something for so long has been lost: no request takes that long. */
 const REMOVAL_MS = 180_000;
 /** Keys of one call: the verb must not take long. */
-export const MOST_OBJECTS = 64;
+export const MOST_OBJECTS = MOST_LISTED;
 
 /** A bucket that has the bytes of files. */
 export interface BlobLocation {
@@ -66,6 +67,15 @@ function makeNotes({ read, write }: Database) {
         }
       }
       return states;
+    }),
+
+    /** Those whose bytes are no row: they are, or will be, objects. */
+    listRowless: read(function* (tx: Reader, keys: readonly string[]): Step<string[]> {
+      if (keys.length === 0) return [];
+      const { marks, values } = listed(keys);
+      const rows = yield* tx.all<{ key: string }>(`SELECT key FROM small_blobs WHERE key IN (${marks})`, ...values);
+      const found = new Set(rows.map(({ key }) => key));
+      return keys.filter((key) => !found.has(key));
     }),
 
     /** Notes that some lost their last row. One that is being removed is left to whoever does it. */

@@ -46,14 +46,26 @@ export function makeSender(parts: SenderParts): Sender {
   /** Notes which webhooks have something to send: those that were woken, from time to time all. */
   async function look(): Promise<void> {
     const now = clock.monotonic();
-    if (now >= looksAt) {
-      for (const lane of await store.deliveries.listLanes()) lanes.put(lane, clock.now());
-      looksAt = now + LOOK_MS;
-    }
+    if (now >= looksAt) await lookAtAll(now);
     for (const webhookId of woken) {
+      // Before the read: a wake meanwhile may be of what it doesn't find yet.
       woken.delete(webhookId);
-      const lane = await store.deliveries.findLane(webhookId);
+      const lane = await store.deliveries.findLane(webhookId).catch((error: unknown) => {
+        woken.add(webhookId);
+        throw error;
+      });
       if (lane !== undefined) lanes.put(lane, clock.now());
+    }
+  }
+
+  async function lookAtAll(now: number): Promise<void> {
+    // Before the read, for the same reason.
+    looksAt = now + LOOK_MS;
+    try {
+      for (const lane of await store.deliveries.listLanes()) lanes.put(lane, clock.now());
+    } catch (error) {
+      looksAt = 0;
+      throw error;
     }
   }
 

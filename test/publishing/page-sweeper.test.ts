@@ -247,6 +247,37 @@ test('drafts that are being copied stay; abandoned ones go', async () => {
   expect(await fixture.filesOfShare(shareCode)).toHaveLength(301);
 });
 
+test('a copy that begins while drafts are listed is none of those that were abandoned', async () => {
+  const many = filesOf('/index.html', ...Array.from({ length: 600 }, (_, index) => `/${index}`));
+  const large = await fixture.workspace(many);
+  const [swept, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { copyPart } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'copyPart').mockImplementationOnce(async (...args) => {
+    const copied = await copyPart(...args);
+    begun.resolve();
+    await swept.promise;
+    return copied;
+  });
+  const { listDrafts } = fixture.store.pageRemovals;
+  let publishing: ReturnType<typeof fixture.publish> | undefined;
+  vi.spyOn(fixture.store.pageRemovals, 'listDrafts').mockImplementationOnce(async (after) => {
+    publishing = fixture.publish(large, { entryPath: '/index.html' });
+    await begun.promise;
+    return listDrafts(after);
+  });
+  await sweep();
+  swept.resolve();
+  expect(await fixture.filesOfShare((await publishing!).shareCode)).toHaveLength(601);
+});
+
+test('a draft that was published since it was listed keeps its files', async () => {
+  const { run } = await workspace({ '/site/index.html': 'a' });
+  const { shareCode } = await fixture.publish(run, { entryPath: '/site/index.html' });
+  const [version] = fixture.rows<{ seq: number }>('SELECT seq FROM publish_versions');
+  expect(await fixture.store.pageRemovals.clearDraft(version!.seq)).toBe(false);
+  expect(await fixture.filesOfShare(shareCode)).toHaveLength(1);
+});
+
 test('the end of a share is noticed when it comes, and its bytes stay: it may get another end', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
   const { key, shareCode } = await fixture.publish(run);

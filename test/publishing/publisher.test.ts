@@ -152,6 +152,22 @@ test('waiting for files that are not known yet doesn’t count as an attempt', a
   expect(logged.lines).toMatchObject([{ msg: 'a version was published after a scheduled task', version: 1 }]);
 });
 
+test('files that become known during an attempt are published at once', async () => {
+  const { key } = await createPage();
+  const run = await fixture.uncollected();
+  await fire(1, run);
+  const { attempt } = fixture.versions;
+  vi.spyOn(fixture.versions, 'attempt').mockImplementationOnce(async (...args) => {
+    const outcome = await attempt(...args);
+    await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+    publisher.collected(run.sessionSeq);
+    return outcome;
+  });
+  await wake();
+  await publisher.settled();
+  expect(await fixture.page(key)).toMatchObject({ latest: { no: 1 } });
+});
+
 test('files that nobody reported are looked for again after a while', async () => {
   const { key } = await createPage();
   const run = await fixture.uncollected();

@@ -1,6 +1,6 @@
 // The sender over a real store: what is sent when, and what is left after failures, stops and changes.
 import { pino } from 'pino';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../../src/store/open-store.ts';
 import type { NewWebhook } from '../../src/store/webhooks/webhooks.ts';
 import type { SenderParts } from '../../src/webhooks/attempts.ts';
@@ -454,6 +454,37 @@ test('what ends while the store is read for its webhook is not sent again', asyn
   await sender.settled();
   expect(new Set(receivers.sent.map(({ eventId }) => eventId)).size).toBe(3);
   expect(receivers.sent).toHaveLength(3);
+});
+
+test('what becomes due while all webhooks are looked at is sent at once, and so it is when the look fails', async () => {
+  const webhook = await create();
+  await endRuns();
+  const [delivery] = await pending(webhook.id);
+  const sender = startSender();
+  (await nth(1)).reply(200);
+  await recorded(webhook.id);
+  const { listLanes, redeliver } = store.deliveries;
+  const meanwhile = async () => {
+    await redeliver(delivery!.id);
+    sender.wake();
+  };
+  const look = vi.spyOn(store.deliveries, 'listLanes');
+  look.mockImplementationOnce(async () => {
+    const lanes = await listLanes();
+    await meanwhile();
+    return lanes;
+  });
+  sender.wake();
+  (await nth(2)).reply(200);
+  await recorded(webhook.id, 2);
+  look.mockImplementationOnce(async () => {
+    await meanwhile();
+    throw new Error('The disk is full.');
+  });
+  sender.wake();
+  await waitFor(() => lines.some(({ msg }) => msg === 'Webhooks could not be sent.'));
+  await pass(5_000, sender);
+  await nth(3);
 });
 
 test('a backlog is sent oldest first, at 20 a second', async () => {

@@ -48,8 +48,7 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   if (target === null || bucket === null) return null;
   const limit = () => live.settings().blobs.cacheMb * MB;
   const cache = makeCache({ directory, limit, isHeld: local.isHeld, clock, log });
-  const { note, noteRemoved } = store.objects;
-  const notes = { most: MOST_OBJECTS, note, noteRemoved };
+  const notes = { ...store.objects, most: MOST_OBJECTS };
   const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock });
   const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
   const facts = { blobs: locationOf(target), endpoint: target.endpoint };

@@ -96,7 +96,7 @@ const blobs: Check = {
 
 /** What is missing is in the bucket alone. */
 function inBucket({ named, missing, wrong, examples, bucket }: BlobCount & { bucket: string }, words: string) {
-  const said = `${words}: in ${bucket}, ${named - missing} of them with a local copy`;
+  const said = `${words}: ${named - missing} in rows or local copies, the others in ${bucket}`;
   if (wrong === 0) return ok(said);
   const damaged = `${said}, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
   return failed(damaged, byHand('remove these copies from the folder blobs of the data directory'));
@@ -109,7 +109,7 @@ const orphans: Check = {
     const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { blobs: found, bytes, workspaces, examples, isWhole } = seen.orphans;
-    const held = examples.filter(({ kind, name }) => kind === 'blob' && isHeld(name));
+    const held = examples.filter(({ kind, name }) => kind !== 'workspace' && isHeld(name));
     const count = found - held.length;
     const more = isWhole ? '' : ' among those looked at (all with --full)';
     if (count + workspaces === 0) return ok(`there are none${more}`);

@@ -130,15 +130,17 @@ function makeQueue({ clock, log }: ArtifactParts, limit: number, work: (session:
 }
 
 interface CollectedParts extends Pick<ArtifactParts, 'store'> {
-  readonly waiting: Pick<ReturnType<typeof makeWaiting>, 'next'>;
+  readonly waiting: Pick<ReturnType<typeof makeWaiting>, 'next' | 'leave'>;
   look(sessionSeq: number): void;
 }
 
 function makeCollected({ store, waiting, look }: CollectedParts): Collected {
   return async (sessionSeq, runSeq) => {
     let hasLooked = false;
-    while (await store.artifacts.isAfterUncollected(sessionSeq, runSeq)) {
+    for (;;) {
+      // Before the read, which may find what was so before a change.
       const changed = waiting.next(sessionSeq);
+      if (!(await store.artifacts.isAfterUncollected(sessionSeq, runSeq))) return waiting.leave(sessionSeq, changed);
       // Once: what a stop holds back until it is confirmed would be looked at again at once, and nothing else would run.
       if (!hasLooked) look(sessionSeq);
       hasLooked = true;
@@ -149,7 +151,7 @@ function makeCollected({ store, waiting, look }: CollectedParts): Collected {
 
 /** Callers that wait for a change of a session, and listeners to those of all. */
 function makeWaiting() {
-  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  const waiting = new Map<number, PromiseWithResolvers<void> & { callers: number }>();
   const listeners = new Set<(sessionSeq: number) => void>();
   return {
     listen: (listener: (sessionSeq: number) => void) => {
@@ -157,9 +159,17 @@ function makeWaiting() {
       return () => void listeners.delete(listener);
     },
     next: (sessionSeq: number): Promise<void> => {
-      const news = waiting.get(sessionSeq) ?? Promise.withResolvers<void>();
+      const news = waiting.get(sessionSeq) ?? { ...Promise.withResolvers<void>(), callers: 0 };
+      news.callers += 1;
       waiting.set(sessionSeq, news);
       return news.promise;
+    },
+    /** Who leaves doesn't wait for the change that it was promised. */
+    leave: (sessionSeq: number, change: Promise<void>): void => {
+      const news = waiting.get(sessionSeq);
+      if (news?.promise !== change) return;
+      news.callers -= 1;
+      if (news.callers === 0) waiting.delete(sessionSeq);
     },
     has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
     notify: (sessionSeq: number): void => {

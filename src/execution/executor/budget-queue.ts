@@ -17,7 +17,7 @@ export interface BudgetQueue {
 }
 
 export interface BudgetQueueParts {
-  readonly budgets: Pick<Store['budgets'], 'reserve'>;
+  readonly budgets: Pick<Store['budgets'], 'reserve' | 'release'>;
   readonly clock: Clock;
   /** Called with each call that is let in and held. */
   begin(call: HeldCall): void;
@@ -47,6 +47,8 @@ export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): Bu
   async function look(caller: WaitingCall, awaited: Set<number>): Promise<void> {
     try {
       const reservation = await budgets.reserve(caller.call, { now: clock.now(), awaited });
+      // Its attempt may have ended meanwhile: nobody would let the call go.
+      if (!waiting.has(caller)) return letGo(reservation);
       if (reservation.kind === 'wait') {
         caller.awaited = reservation.budgets;
         for (const budget of reservation.budgets) awaited.add(budget);
@@ -59,6 +61,10 @@ export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): Bu
       waiting.delete(caller);
       caller.fail(error);
     }
+  }
+
+  function letGo(reservation: Awaited<ReturnType<typeof budgets.reserve>>): void {
+    if (reservation.kind === 'granted' && reservation.held !== null) budgets.release(reservation.held);
   }
 
   async function lookFirst(caller: WaitingCall): Promise<void> {

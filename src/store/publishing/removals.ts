@@ -56,10 +56,12 @@ export function makePageRemovals({ write, read }: Database) {
       return (yield* tx.all<{ seq: number }>(sql, afterSeq, VERSIONS_AT_ONCE)).map(({ seq }) => seq);
     }),
 
-    /** Removes a draft. */
+    /** Removes a draft; leaves it when it was published meanwhile. */
     clearDraft: write(function* (tx: Transaction, seq: number): Step<boolean> {
+      const draft = yield* tx.get('SELECT 1 FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
+      if (draft === undefined) return false;
       if ((yield* clearIn(tx, seq, FILES_AT_ONCE)) === FILES_AT_ONCE) return true;
-      yield* tx.run('DELETE FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
+      yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', seq);
       return false;
     }, FREES),
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { LOCKS } from '../../../src/store/engine/postgres/opening/lock.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
@@ -115,6 +116,21 @@ test('a daemon whose server goes away during its start ends with 1, and says whi
   expect(daemon.stderr()).toMatch(
     /^errand: The PostgreSQL database faults_\d+ at \S+ is not reachable \(.*\)\. See whether the server runs, and its log\.$/m,
   );
+});
+
+test('a daemon whose server is killed while it waits for the lock of another goes on waiting, and starts', async () => {
+  const daemon = await aDaemon();
+  await daemon.stop();
+  const other = await administrator(`faults_${made}`);
+  await other.query(`SELECT pg_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`);
+  const restarted = daemon.restart();
+  const asking =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND query LIKE '%pg_stat_activity%'";
+  await waitFor(async () => (await other.query(asking)).rows.length > 0, { what: 'it looks who has the lock' });
+  await cluster.stop('SIGKILL');
+  await cluster.start();
+  await restarted;
+  expect(await answersWell(daemon)).toBe(true);
 });
 
 test('a table that an administrator locks delays turns or refuses them, and then all is well', async () => {

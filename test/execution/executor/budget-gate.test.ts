@@ -134,6 +134,20 @@ test('a run that is stopped while it waits lets those behind it pass within a se
   expect(await fixture.reserved()).toBe(2_000);
 });
 
+test('a run that ends while its budget is asked holds nothing back', async () => {
+  const fixture = await gateFixture(2_000);
+  const run = await fixture.begin();
+  const { reserve } = fixture.store.budgets;
+  vi.spyOn(fixture.store.budgets, 'reserve').mockImplementationOnce(async (...args) => {
+    await fixture.gate.ended(run);
+    // It finds the run as it was before its end.
+    return reserve(...args);
+  });
+  expect(await fixture.gate.hold(run, CALL)).toEqual({ refusal: null });
+  await fixture.store.budgets.settleLeft();
+  expect(await fixture.reserved()).toBe(0);
+});
+
 test('a call of which nothing is heard is paid for by the estimate of its prompt, when its attempt has ended', async () => {
   const fixture = await gateFixture(5_000);
   const run = await fixture.begin();

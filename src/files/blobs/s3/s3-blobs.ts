@@ -25,6 +25,8 @@ export interface ObjectNotes {
   readonly most: number;
   note(keys: readonly string[]): Promise<readonly ('listed' | 'noted' | 'removing')[]>;
   noteRemoved(keys: readonly string[]): Promise<void>;
+  /** Those whose bytes are no row of the database. */
+  listRowless(keys: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface S3BlobsParts {
@@ -85,16 +87,23 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
       if (!parts.isShared) for await (const { key } of bucket.list()) yield key;
     },
     removeUnless: async (key, isInUse) => {
-      let isUsed = false;
-      const look = async (asked: string) => (isUsed = await isInUse(asked));
+      let rowless: readonly string[] = [];
+      const look = async (asked: string) => {
+        if (await isInUse(asked)) return true;
+        rowless = await notes.listRowless([asked]);
+        return false;
+      };
       const isDecided = await local.removeUnless(key, look);
-      if (isDecided && !isUsed && !parts.isShared) await notes.noteRemoved([key]);
+      if (isDecided && rowless.length > 0 && !parts.isShared) await notes.noteRemoved(rowless);
       return isDecided;
     },
     secure,
     bring: async (keys) => {
       const missing = [...new Set(keys)].filter((key) => !hasBlob(directory, key));
-      await eachOf(missing, async (key) => {
+      const rowless: string[] = [];
+      for (let at = 0; at < missing.length; at += notes.most)
+        rowless.push(...(await notes.listRowless(missing.slice(at, at + notes.most))));
+      await eachOf(rowless, async (key) => {
         try {
           await fetch(key);
         } catch (error) {

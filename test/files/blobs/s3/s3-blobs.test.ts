@@ -27,10 +27,10 @@ async function fixture({ limit = 1_000_000_000, isShared = false } = {}) {
   const bucket = watchBucket(makeBucket({ target: s3.target, clock: systemClock, firstPauseMs: 1, idleMs: 1_000 }));
   onTestFinished(bucket.close);
   const directory = temporaryDirectory();
-  const local = await openBlobStore(directory);
+  const local = await openBlobStore(directory, store.smallBlobs);
   const cache = makeCache({ directory, limit: () => limit, isHeld: local.isHeld, clock: systemClock, log });
   onTestFinished(cache.keeper.stop);
-  const notes = { most: MOST_OBJECTS, note: store.objects.note, noteRemoved: store.objects.noteRemoved };
+  const notes = { ...store.objects, most: MOST_OBJECTS };
   const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock: systemClock });
   const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
   onTestFinished(sweeper.stop);

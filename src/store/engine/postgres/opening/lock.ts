@@ -1,5 +1,5 @@
 // The lock of a database: one daemon at a time, and the next one's error names the holder. The server releases it with the connection.
-import { type Clock, pause } from '../../../../domain/clock.ts';
+import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 
@@ -36,6 +36,7 @@ export async function takeLock(connection: Connection, { clock, name, lastPid }:
       const who = holder === undefined ? '' : ` (${String(holder[1])}, from ${String(holder[2])})`;
       throw new ErrandError('conflict', `${name} is in use by another Errand${who}.`);
     }
-    await pause(clock, RETRY_MS);
+    // With the server, the connection may go that keeps the process alive.
+    await pauseAlive(clock, RETRY_MS);
   }
 }
