@@ -184,6 +184,23 @@ test('a small blob is in the database of a backup alone, and is verified there',
   );
 });
 
+test('a backup that is taken while small blobs come and go has all that its rows name', async () => {
+  const fixture = await furnished();
+  const { store } = fixture.fixture;
+  const keys = await Promise.all(Array.from({ length: 5 }, (_, at) => fixture.addRow(`row ${at}`)));
+  let made = 0;
+  const rest = async () => {
+    keys.push(await fixture.addRow(`while it is taken ${(made += 1)}`));
+    const gone = keys.shift()!;
+    fixture.fixture.change(`DELETE FROM attachments WHERE sha256 = '${gone}'`);
+    expect(await store.smallBlobs.remove(gone, () => false)).toBe(true);
+  };
+  const manifest = await take(fixture.task(), { pace: { ...NO_PACE, rest } });
+  expect(made).toBeGreaterThan(5);
+  expect(manifest).toMatchObject({ blobs: { files: 2 }, missing_blobs: 0 });
+  expect(await verdictOf(fixture.repository, manifest.id)).toMatchObject({ faults: [] });
+});
+
 test.each(['data', 'config'])('nothing is restored where the directory %s has content', async (name) => {
   const fixture = await furnished();
   await take(fixture.task());
