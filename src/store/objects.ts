@@ -50,7 +50,7 @@ function* writeNote(tx: Transaction, key: string): Step<void> {
 
 /** The verbs, on at most `MOST_OBJECTS` keys each. */
 export function makeObjects(database: Database) {
-  return { ...makeNotes(database), ...makeLocation(database) };
+  return { ...makeNotes(database), ...makeRemovals(database), ...makeLocation(database) };
 }
 
 function makeNotes({ read, write }: Database) {
@@ -82,7 +82,11 @@ function makeNotes({ read, write }: Database) {
     noteRemoved: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
       for (const key of keys) if (!isBeingRemoved(yield* noteOf(tx, key), tx.now)) yield* writeNote(tx, key);
     }, FREES),
+  };
+}
 
+function makeRemovals({ read, write }: Database) {
+  return {
     /** Keys of those that are due by now, the oldest first, and when the next one is. */
     listDue: read(function* (
       tx: Reader,

@@ -6,7 +6,7 @@ import { blobPath, hasBlob } from '../blob-place.ts';
 import type { BlobStore } from '../blobs.ts';
 import type { Bucket } from './bucket.ts';
 import type { Cache } from './cache.ts';
-import { makeFetchBlob } from './fetch-blob.ts';
+import { type FetchBlob, makeFetchBlob } from './fetch-blob.ts';
 import { S3Error, storageAway } from './s3-error.ts';
 
 /** A blob store whose blobs are in a bucket. */
@@ -98,24 +98,24 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
       return isDecided;
     },
     secure,
-    bring: async (keys) => {
-      const missing = [...new Set(keys)].filter((key) => !hasBlob(directory, key));
-      const rowless: string[] = [];
-      for (let at = 0; at < missing.length; at += notes.most)
-        rowless.push(...(await notes.listRowless(missing.slice(at, at + notes.most))));
-      await eachOf(rowless, async (key) => {
-        try {
-          await fetch(key);
-        } catch (error) {
-          if (!isMissing(error)) throw error;
-        }
-      });
-    },
+    bring: (keys) => bringAll(parts, keys, fetch),
   };
 }
 
 const isMissing = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' || (error instanceof ErrandError && error.reason === 'not_found');
+
+async function bringAll({ directory, notes }: S3BlobsParts, keys: readonly string[], fetch: FetchBlob) {
+  const missing = [...new Set(keys)].filter((key) => !hasBlob(directory, key));
+  for (let at = 0; at < missing.length; at += notes.most)
+    await eachOf(await notes.listRowless(missing.slice(at, at + notes.most)), async (key) => {
+      try {
+        await fetch(key);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    });
+}
 
 async function secureAll(parts: S3BlobsParts, keys: readonly string[]): Promise<void> {
   const { directory, notes } = parts;
