@@ -19,6 +19,7 @@ export function openProcesses(file: string, clock: Clock, count: number): Store 
     ),
   );
   let [calls, told] = [0, 0];
+  let opened: Promise<unknown> | undefined;
   stores[0]!.onCommitted((events) => (told = events.at(-1)!.id));
   /** What is committed is told to the first, as it is at once where there is one alone. */
   const isTold = async () => {
@@ -32,6 +33,7 @@ export function openProcesses(file: string, clock: Clock, count: number): Store 
         get:
           (_, verb: string) =>
           async (...args: unknown[]) => {
+            await (opened ??= Promise.all(stores.map((one) => one.answered())));
             const store = stores[(calls += 1) % count] as unknown as Readonly<Record<string, Verbs>>;
             const result = await store[room]![verb]!(...args);
             await waitFor(isTold);

@@ -9,15 +9,10 @@ import { makeStore, openStore as open, type Store, type StoreOptions } from '../
 import type { StoreLocation } from '../../../src/store/location.ts';
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { addressOf } from '../postgres/address-of.ts';
-import { openProcesses } from '../postgres/processes.ts';
 import { changeIn, databaseFor, isPostgres, rowsIn } from '../postgres/shared-cluster.ts';
-
-/** How many processes share a database of PostgreSQL. */
-const PROCESSES = Number(process.env['ERRAND_TEST_PROCESSES'] ?? '1');
 
 /** Opens the store of a SQLite file, or of the database that stands for it. */
 export function openStore(file: string, clock: Clock, options: Partial<StoreOptions> = {}): Store {
-  if (PROCESSES > 1) return openProcesses(file, clock, PROCESSES);
   if (isPostgres) return makeStore(openRows(file, clock, options), options.renderBody ?? renderBody);
   return open({ kind: 'sqlite', file }, clock, { renderBody, ...options });
 }
