@@ -1,6 +1,6 @@
 // Verifies a backup: every object against its hash, the database in a scratch directory, and each of its rows against the bytes.
 import { mkdirSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { join } from 'node:path';
 import { removeTree } from '../disk/remove-beneath.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -98,7 +98,7 @@ async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: Ve
         hasDatabase = true;
         if (writeDatabase(unpacker, file, found.faults)) {
           copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
-          rows = makeRows(copy, found.faults);
+          rows = makeRows(copy, manifest, found.faults);
         }
       } else {
         entryPathOf(file);
@@ -163,14 +163,19 @@ interface Rows {
   close(): void;
 }
 
-function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
+function makeRows(copy: DatabaseCopy, { bucket }: Manifest, faults: string[]): Rows {
   const named = copy.blobs();
   let next: IteratorResult<NamedBlob> = named.next();
-  const missing = (key: string) => void faults.push(`The blob ${key} is missing, which the database names.`);
+  const verifyOwn = (blob: NamedBlob) => {
+    // A bucket has it, which is no part of the backup.
+    if (bucket !== undefined && blob.rowSize === null) return;
+    const fault = faultOfUnlisted(copy, blob);
+    if (fault !== null) faults.push(fault);
+  };
   return {
     compare: ({ path, size }) => {
       while (next.done !== true && next.value.key < path) {
-        missing(next.value.key);
+        verifyOwn(next.value);
         next = named.next();
       }
       if (next.done === true || next.value.key !== path) return;
@@ -179,10 +184,17 @@ function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
       next = named.next();
     },
     end: () => {
-      for (; next.done !== true && faults.length < MAX_FAULTS; next = named.next()) missing(next.value.key);
+      for (; next.done !== true && faults.length < MAX_FAULTS; next = named.next()) verifyOwn(next.value);
     },
     close: () => void named.return?.(),
   };
+}
+
+/** Null for a row of the database with the bytes that its key and the other rows say. */
+function faultOfUnlisted(copy: DatabaseCopy, { key, size, rowSize }: NamedBlob): string | null {
+  if (rowSize === null) return `The blob ${key} is missing, which the database names.`;
+  if (size !== null && size !== rowSize) return `The blob ${key} has ${rowSize} bytes, and its row says ${size}.`;
+  return hash('sha256', copy.bytesOf(key)) === key ? null : `The blob ${key} has other content.`;
 }
 
 function verifyFile(entry: ListedFile, source: Source, faults: string[]): void {

@@ -12,15 +12,19 @@ import { threadFile } from '../threads/thread-file.ts';
 export interface BlobCount {
   readonly named: number;
   readonly missing: number;
-  /** Files that have another size than their rows say. */
+  /** Those that have another size than the rows that name them say. */
   readonly wrong: number;
   /** Keys of some that are missing or wrong. */
   readonly examples: readonly string[];
   /** Whether all of them were looked at. */
   readonly isWhole: boolean;
+  /** The bucket that has their bytes, so that those that are missing here are no local copies; null without one. */
+  readonly bucket: string | null;
+  /** Some of all keys, of a bucket. */
+  readonly sample: readonly string[];
 }
 
-/** Files that no row names. */
+/** What no row names. */
 export interface OrphanCount {
   readonly blobs: number;
   /** Of these blobs. */

@@ -1,13 +1,15 @@
 // No verb of the store works longer than 50 ms, whatever its input and whatever a tenant has: each has its largest case here, or
 // is known to touch a few rows. Times are those of the processor, and the least of three.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { MOST_OBJECTS } from '../../src/store/objects.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { leastOfThree } from '../support/time/machine-speed.ts';
 import { inTurns, largestFixture } from '../support/store/largest-fixture.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
+import { attachmentOf, contentsOf, sourceOf } from '../support/store/small-contents.ts';
 import { aStep, FREE } from '../support/store/store-fixture.ts';
 
 const LONGEST_MS = 50;
@@ -48,6 +50,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'artifacts.listWorkspaceFiles': ({ store, files }) => store.artifacts.listWorkspaceFiles(files.seq, '', PORTION),
   'artifacts.getRunArtifacts': ({ store, files }) => store.artifacts.getRunArtifacts(files.runSeq),
   'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect(),
+  'smallBlobs.findSome': ({ store }) =>
+    store.smallBlobs.findSome(Array.from({ length: 17 }, (_, at) => at.toString(16).padStart(64, '0'))),
+  'smallBlobs.listUses': ({ store }) => store.smallBlobs.listUses('', 100),
   'office.listMessageHeads': ({ store, many }) => store.office.listMessageHeads(many.seq, 0, PORTION),
   'office.listRunHeads': ({ store, many }) => store.office.listRunHeads(many.seq, 0, PORTION),
   'office.listRuns': ({ store, many }) => store.office.listRuns(many.seq, PAGE),
@@ -81,6 +86,9 @@ const CASES: Readonly<Record<string, Case>> = {
       { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null },
       { beforeId: null, afterId: null, limit: 500 },
     ),
+  'objects.note': ({ store }) => store.objects.note(SOME_OBJECTS),
+  'objects.noteRemoved': ({ store }) => store.objects.noteRemoved(SOME_OBJECTS),
+  'objects.beginRemovals': ({ store }) => store.objects.beginRemovals(SOME_OBJECTS, new Set()),
   'retention.countIdle': ({ store, now }) => store.retention.countIdle(now),
   'retention.countEventsOfRuns': ({ store, now }) => store.retention.countEventsOfRuns(now),
   'retention.countDetailsOfRuns': ({ store, now }) => store.retention.countDetailsOfRuns(now),
@@ -90,7 +98,13 @@ const CASES: Readonly<Record<string, Case>> = {
   'compactions.record': ({ store, nextFence, text }) =>
     store.compactions.record(nextFence(), { step: 1, summary: text, characters: text.length }),
   'documents.keep': ({ store, text, nextId }) => store.documents.keep(nextId(), { text }),
-  'runs.accept': ({ fixture, text }) => fixture.accept({ content: [{ type: 'text', text }] }),
+  // With as many attachments as a holder keeps in memory.
+  'runs.accept': async ({ fixture, text, nextId }) => {
+    await fixture.accept({ content: [{ type: 'text', text }] });
+    const contents = Array.from({ length: 16 }, () => randomBytes(65_536));
+    const attachments = contents.map((content) => attachmentOf(content, nextId()));
+    await fixture.accept({ attachments, contents: contentsOf(...contents) });
+  },
   // As much as the executor gives it at once.
   'runs.appendStream': ({ store, nextFence, text }) =>
     store.runs.appendStream(nextFence(), [
@@ -110,8 +124,12 @@ const CASES: Readonly<Record<string, Case>> = {
     await store.artifacts.keepBaseline(fence, { files: MANY_FILES });
     await store.artifacts.keepBaseline(fence, { files: [], gone: MANY_FILES.map(({ path }) => path) });
   },
-  'artifacts.recordArtifacts': async (fixture) =>
-    fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} }),
+  'artifacts.recordArtifacts': async (fixture) => {
+    await fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} });
+    const contents = sourceOf(contentsOf(...Array.from({ length: 1_000 }, (_, at) => randomBytes(2_000 + at * 16))));
+    const files = contents.keys.map((sha256, at) => ({ path: `/small ${at}`, size: 2_000 + at * 16, sha256 }));
+    await fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files, contents, skipped: {} });
+  },
   'artifacts.failCollection': async (fixture) => {
     const runSeq = await endOne(fixture);
     // Left by a process that was killed; a folder at a time, since this is no work of the verb.
@@ -126,6 +144,11 @@ const CASES: Readonly<Record<string, Case>> = {
     await fixture.store.artifacts.failCollection(runSeq, 'No time.');
   },
 };
+
+/** As many as one call has. */
+const SOME_OBJECTS = Array.from({ length: MOST_OBJECTS }, (_, index) =>
+  createHash('sha256').update(`object ${index}`).digest('hex'),
+);
 
 const FOLDERS = 50;
 const MANY_FILES = Array.from({ length: 60_000 }, (_, index) => ({
@@ -159,6 +182,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   compactions: 'findNewest',
   definitionIds: 'idsFor namesOf',
   documents: 'find',
+  smallBlobs: 'find remove',
   screenshots: 'keep find',
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
   nodes: 'beat leave list',
@@ -179,6 +203,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   shares: 'setEnd withdraw find findOwned',
   manifests: 'listReadable findShared findFile keepTree',
   diskSamples: 'record list',
+  objects: 'endRemovals getLocation setLocation listDue listRowless',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
   runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop confirmStops waitForUser expireQueued findNewestQueued',

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Tables that grow with people and definitions, or with what is in progress, not with what was done; and what a statement makes of its own values. */
 const SHORT =
-  /^(users|u|budgets|b|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|scheduled_tasks|task|definition_ids|connections|cleanups|audit_head|audit_start|retention_(clock|places)|disk_samples|calls_in_progress|c|discarded_texts|publish_removals|waiting|active|seen|old|latest|sums|heads|open_work|page|stretches|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
+  /^(users|u|budgets|b|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|scheduled_tasks|task|definition_ids|connections|cleanups|audit_head|audit_start|retention_(clock|places)|disk_samples|calls_in_progress|c|discarded_texts|publish_removals|loose_objects|waiting|active|seen|old|latest|sums|heads|open_work|page|stretches|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
 /** Indexes of what is in progress: a row leaves them when it is done. */
 const UNDER_WAY =
   /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|executing_background|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending|webhook_deliveries_due|publish_(jobs_due|versions_drafts|versions_to_clear|versions_expiring|pages_deleted))\b/;
@@ -55,6 +55,9 @@ const END_OF_TABLE =
   /^SELECT \w+( AS at)? FROM (events ORDER BY id|audit_entries ORDER BY id|usage_records ORDER BY seq)( DESC)? LIMIT 1$/;
 /** The ledger from a line on, some at a time. */
 const SOME_LINES = /FROM usage_records l .* WHERE l\.seq > \+\? ORDER BY l\.seq LIMIT \+\?$/s;
+
+/** Small blobs behind a key, in their index: a portion of a sweep. */
+const SOME_BLOBS = /FROM small_blobs WHERE key > \+\? ORDER BY key LIMIT \+\?$/s;
 
 interface Prepared {
   readonly connection: Connection.Database;
@@ -103,7 +106,8 @@ function growingReads({ connection, sql }: Prepared): string[] {
           !(OLDEST.test(detail) && OF_A_PORTION.test(sql) && !passesOthers(sql)) &&
           !SLICE.test(detail) &&
           !END_OF_TABLE.test(sql) &&
-          !(SOME_LINES.test(sql) && /^SEARCH l\b/.test(detail)),
+          !(SOME_LINES.test(sql) && /^SEARCH l\b/.test(detail)) &&
+          !(SOME_BLOBS.test(sql) && /^SEARCH small_blobs\b/.test(detail)),
       )
       .filter((detail) => !(BETWEEN.test(detail) && sql.endsWith('LIMIT +?')))
       .filter((detail) => !(COUNTED.test(sql) || OPERATORS_PAGE.test(sql)) || !OF_EVERYBODY.test(detail))

@@ -1,7 +1,7 @@
 // Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
 import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
-import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { mayBeStored } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
@@ -10,7 +10,7 @@ import { recordedFiles } from './look.ts';
 
 /**
  * Packs the next archives of a session, and records them in their request. Returns whether there may be more. Throws when the store
- * refuses, and when there is no space or no thread: they are retried.
+ * refuses, and when there is no space, no bucket or no thread: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { packings, begun } = await withAllHeld(parts.blobs, async () => {
@@ -58,7 +58,7 @@ async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() =>
     try {
       if ('error' in packed) throw packed.error;
       if (parts.stopping.aborted) return;
-      unused = await record(parts, packing, packed.value);
+      unused = await record(parts, packing, packed.value, hold);
     } finally {
       held = hold.release();
     }
@@ -82,13 +82,18 @@ async function pack(parts: ArtifactParts, packing: Packing & PackRequestFiles, h
       const { kind, runId: run_id, sessionId: session_id } = packing;
       parts.log.error({ session_id, run_id, kind, err: error }, 'an archive could not be packed');
     }
-    if (isNoSpace(error) || isNoThread(error)) throw error;
+    if (mayBeStored(error) || isNoThread(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
   }
 }
 
 /** Returns the blobs that are no longer needed; undefined means all that were held. */
-async function record({ store }: ArtifactParts, packing: PackingOf, packed: Packed): Promise<string[] | undefined> {
+async function record(
+  { store }: ArtifactParts,
+  packing: PackingOf,
+  packed: Packed,
+  { contents }: Pick<BlobHold, 'contents'>,
+): Promise<string[] | undefined> {
   const { artifacts } = store;
   const { kind, runSeq, sessionSeq } = packing;
   if ('failure' in packed) {
@@ -96,8 +101,9 @@ async function record({ store }: ArtifactParts, packing: PackingOf, packed: Pack
     else await artifacts.failExport(sessionSeq, runSeq, packed.failure);
     return undefined;
   }
-  if (kind === 'run') return (await artifacts.finishArtifacts(runSeq, packed)) ? [] : undefined;
-  const finished = await artifacts.finishExport(sessionSeq, runSeq, packed);
+  const archive = { ...packed, contents: await contents.read([packed.key]) };
+  if (kind === 'run') return (await artifacts.finishArtifacts(runSeq, archive)) ? [] : undefined;
+  const finished = await artifacts.finishExport(sessionSeq, runSeq, archive);
   if (finished === undefined) return undefined;
   return finished.replacedKey === null ? [] : [finished.replacedKey];
 }

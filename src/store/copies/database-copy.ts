@@ -12,13 +12,20 @@ import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 export interface NamedBlob {
   readonly key: string;
   readonly size: number | null;
+  /** Bytes of its row; null when it is none. */
+  readonly rowSize: number | null;
 }
 
 export interface DatabaseCopy {
   readonly schemaVersion: number;
-  /** Sorted by key. */
+  /** Sorted by key. The schema must be this code's, as for what follows. */
   blobs(): IterableIterator<NamedBlob>;
-  countBlobs(): number;
+  /** The bytes of one that is a row. */
+  bytesOf(key: string): Buffer;
+  /** Those that are files. */
+  countBlobFiles(): number;
+  /** The bucket that has the bytes of others; null without one. */
+  bucket(): string | null;
   /** Ids of the sessions that are not deleted, sorted. */
   sessions(): IterableIterator<string>;
   countSessions(): number;
@@ -39,21 +46,29 @@ const BLOBS = [
   ),
   `SELECT sha256 AS key, size FROM ${MANIFEST_FILES}`,
 ].join(' UNION ALL ');
-const EACH_BLOB = `SELECT key, max(size) AS size FROM (${BLOBS}) GROUP BY key ORDER BY key`;
+const ROW_SIZE = '(SELECT length(bytes) FROM small_blobs s WHERE s.key = named.key)';
+const EACH_BLOB = `SELECT key, max(size) AS size, ${ROW_SIZE} AS rowSize FROM (${BLOBS}) AS named GROUP BY key ORDER BY key`;
 const SESSIONS = 'FROM sessions WHERE deleted_at IS NULL';
 
 /** Opens a copy for reading. */
 export function openCopy(file: string): DatabaseCopy {
   const copy = new Connection(file, { readonly: true });
   const numberOf = (sql: string) => (copy.prepare(sql).get() as { total: number }).total;
+  const hasTable = (name: string) => copy.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
   return {
     schemaVersion: copy.pragma('user_version', { simple: true }) as number,
     blobs: () => copy.prepare<[], NamedBlob>(EACH_BLOB).iterate(),
-    countBlobs: () => numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS})`),
+    bytesOf: (key) => copy.prepare<[string], Buffer>('SELECT bytes FROM small_blobs WHERE key = ?').pluck().get(key)!,
+    countBlobFiles: () =>
+      numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS}) WHERE key NOT IN (SELECT key FROM small_blobs)`),
+    bucket: () => {
+      if (!hasTable('blob_location')) return null;
+      return copy.prepare<[], string>('SELECT name FROM blob_location').pluck().get() ?? null;
+    },
     sessions: () => copy.prepare<[], string>(`SELECT id ${SESSIONS} ORDER BY id`).pluck().iterate(),
     countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
     auditEnd: () => {
-      if (copy.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit_head'").get() === undefined) return null;
+      if (!hasTable('audit_head')) return null;
       return readOn(copy, (tx) => tx.get<AuditLink>('SELECT last_id AS id, last_hash AS hash FROM audit_head')) ?? null;
     },
     auditFault: (had) => readOn(copy, (tx) => anchorFaultIn(tx, had, null)),

@@ -1,4 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import { GRACE_MS } from '../../../src/store/objects.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
@@ -18,6 +19,7 @@ import {
   type StoreFixture,
 } from './store-fixture.ts';
 import { aPage, enqueue } from './publishing.ts';
+import { sourceOf } from './small-contents.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook } from './webhooks.ts';
 
@@ -52,6 +54,7 @@ export async function callEveryVerb(fixture: StoreFixture): Promise<string[]> {
   await callWebhooks(fixture);
   await callPublishing(fixture);
   await callAudit(fixture);
+  await callObjects(fixture);
   await fixture.store.figures();
   await callRetention(fixture);
   await callDeletion(fixture);
@@ -72,6 +75,20 @@ function watchVerbs(store: object): () => string[] {
     for (const { spy } of spies) spy.mockRestore();
     return left;
   };
+}
+
+async function callObjects({ store, clock }: StoreFixture): Promise<void> {
+  const { objects } = store;
+  const keys = ['listed', 'gone', 'held'];
+  await objects.setLocation('s3://bucket/');
+  await objects.getLocation();
+  await objects.setLocation(null);
+  await objects.note(keys);
+  await objects.noteRemoved(keys);
+  await objects.listRowless(keys);
+  await objects.listDue(clock.now());
+  clock.advance(2 * GRACE_MS);
+  await objects.endRemovals(await objects.beginRemovals(keys, new Set(['held'])));
 }
 
 /** Of every kind, so that the runs that follow pay from them. */
@@ -264,7 +281,9 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await runs.settle(fenceOf(run!));
   await artifacts.isAfterUncollected(sessionSeq, seq);
   await artifacts.findWork(sessionSeq);
-  await artifacts.recordArtifacts(seq, { files, skipped: {} });
+  const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
+  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} });
+  await callSmallBlobs(fixture);
   await artifacts.listPacking(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
@@ -689,6 +708,13 @@ async function callRetention({ store, clock }: StoreFixture): Promise<void> {
   await retention.scheduledSessions(clock.now(), batch());
   await store.artifacts.packRunAgain(1);
   await store.artifacts.packWorkspaceAgain(1);
+}
+
+async function callSmallBlobs({ store }: StoreFixture): Promise<void> {
+  await store.smallBlobs.find('a');
+  for (const count of [1, 4, 16, 64]) await store.smallBlobs.findSome(Array<string>(count).fill('a'));
+  await store.smallBlobs.listUses('', 9);
+  await store.smallBlobs.remove('none', () => false);
 }
 
 async function callDeletion(fixture: StoreFixture): Promise<void> {
