@@ -55,7 +55,8 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   const copy = openCopy(staged);
   try {
     const work = { ...parts, copier, progress, losses };
-    const blobs = await copyBlobs(task, copy, work);
+    const bucket = copy.bucket();
+    const blobs = bucket === null ? await copyBlobs(task, copy, work) : { counts: none(), missing: 0 };
     losses.missingBlobs = blobs.missing;
     const workspaces = task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, work);
     const configuration = noTree();
@@ -72,6 +73,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
       schema_version: copy.schemaVersion,
       database,
       blobs: blobs.counts,
+      ...(bucket !== null && { bucket }),
       workspaces,
       configuration,
       missing_blobs: losses.missingBlobs,

@@ -291,3 +291,16 @@ test('while the log of the database is large, its copy does not rest', async () 
   await take(fixture.task(), { pace });
   expect(new Set(rests)).toEqual(new Set([0]));
 });
+
+test('of files in a bucket, a backup has the rows, and what is restored removes nothing of the bucket', async () => {
+  const fixture = await furnished();
+  await fixture.fixture.store.objects.setLocation('s3://files/');
+  const manifest = await take(fixture.task());
+  expect(manifest).toMatchObject({ bucket: 's3://files/', blobs: { files: 0 }, missing_blobs: 0 });
+  expect((await verdictOf(fixture.repository, manifest.id)).faults).toEqual([]);
+  const target = temporaryDirectory();
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
+  expect(await store.objects.getLocation()).toEqual({ name: 's3://files/', isShared: true });
+  await store.close();
+});

@@ -5,10 +5,12 @@ import { pins } from './migrations/038-pins.ts';
 import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { workspaces } from './migrations/040-workspaces.ts';
 import { smallBlobs } from './migrations/041-small-blobs.ts';
+import { objects as objectNotes } from './migrations/042-objects.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
 import { journal } from './schema/journal.ts';
+import { objects } from './schema/objects.ts';
 import { people } from './schema/people.ts';
 import { publishing } from './schema/publishing.ts';
 import { retention } from './schema/retention.ts';
@@ -30,13 +32,22 @@ export const SCHEMA: readonly string[] = [
   publishing,
   audit,
   retention,
+  objects,
 ];
 
 /** The oldest version that is migrated. */
 export const OLDEST_SCHEMA = 35;
 
 /** What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. */
-export const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces, smallBlobs];
+export const MIGRATIONS: readonly string[] = [
+  auditAnchor,
+  largeRows,
+  pins,
+  disabledUsers,
+  workspaces,
+  smallBlobs,
+  objectNotes,
+];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = OLDEST_SCHEMA + MIGRATIONS.length;

@@ -52,6 +52,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   '$ errand budgets set': 'is shown with its output: budgets.test.ts',
   'bin/errand office\n': 'needs a terminal: office.test.ts',
   'runuser -u postgres -- createuser --pwprompt': 'changes the server of the system',
+  'install -m 640 -g errand /dev/null /etc/errand/s3-key': 'needs a bucket: s3.test.ts',
+  'blobs:\n  s3:': 'needs a bucket: s3.test.ts',
   'install -m 644 root.crt': 'needs a server with a certificate: store/engine/postgres/opening/opening-faults.test.ts',
   'errand backup restore /mnt/backup/errand --to': 'needs a server: backups/postgres.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
