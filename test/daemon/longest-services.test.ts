@@ -241,7 +241,7 @@ const LITTLE: Readonly<Record<string, string>> = {
   'src/config/watch.ts': 'sets a watch again',
   'src/doctor/disk-watch.ts': 'one row an hour',
   'src/execution/queue/leases.ts': 'one statement for the runs that execute here',
-  'src/execution/queue/node.ts': 'the rows of the nodes',
+  'src/execution/queue/heartbeat.ts': 'at most a thousand rows of nodes, which have a case among the verbs',
   'src/telemetry/traces/traces.ts': 'the time lines of a few runs, which end by themselves',
 };
 

@@ -40,7 +40,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
     blobs: await openBlobStore(directory),
     disk: { shortage: () => null },
     queue: { admit: (accept) => accept(start) },
-    node: { onlineCapacity: () => 5 },
+    node: { onlineCapacity: () => 5, allDrain: () => false },
     schemas: { check: async () => null },
     settings: () => ({ ...SETTINGS, workspace }),
     fetchImages: async () => undefined,
