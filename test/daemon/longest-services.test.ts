@@ -20,7 +20,7 @@ type LargeStore = ReturnType<typeof openLargeStore>;
 const held = makeHeldServices([
   'src/config/watch.ts',
   'src/config/live-certificate.ts',
-  'src/execution/queue/node.ts',
+  'src/execution/queue/heartbeat.ts',
   'src/operations/audit/keep-anchor.ts',
 ]);
 const { hold } = held;

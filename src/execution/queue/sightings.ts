@@ -25,16 +25,13 @@ export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
 
   function look(rows: readonly NodeRow[]): void {
     const now = clock.monotonic();
-    const isFirst = seen === undefined;
     const sighted = (row: NodeRow): Sighting => {
       const before = seen?.get(row.id);
-      // By the age of the beat that stands there already; what moves or is added from now on, is alive.
-      const first = isFirst ? firstSightOf(row, now) : now;
       const hasMoved = before?.beats !== row.beats || before.process !== row.process;
       const isContested = before !== undefined && before.contests !== row.contests;
       return {
         ...row,
-        movedAt: before === undefined ? first : hasMoved ? now : before.movedAt,
+        movedAt: before === undefined ? firstSightOf(row, now) : hasMoved ? now : before.movedAt,
         contestedAt: isContested ? now : (before?.contestedAt ?? -Infinity),
       };
     };
@@ -53,7 +50,7 @@ export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
   };
 }
 
-/** Of a row that stood there before the first look. A beat from the future says nothing: the database's clock was set back. */
+/** Of a row that wasn't there before: by the age of its beat. One from the future says nothing: the database's clock was set back. */
 function firstSightOf({ silentMs }: NodeRow, now: number): number {
   return silentMs >= 0 && silentMs <= ONLINE_MS ? now - silentMs : -Infinity;
 }

@@ -73,7 +73,7 @@ test('a node is online as soon as it has started, and offline for others as soon
 });
 
 test('a node whose beats stop is offline after fifteen seconds, its slots are gone, and a beat brings it back', {
-  tags: ['§7-queue-full', 'D3'],
+  tags: ['§7-queue-full', 'D3', 'L6'],
 }, async () => {
   const fixture = await storeFixture();
   const { node, clock, beat, states } = processOn(fixture, { ...ONE, slots: 0 });
@@ -201,7 +201,9 @@ test('a process that lost its row to another one with its id starts no runs, say
   expect([node.mayStart(), node.own().fault, opened()]).toEqual([true, null, 1]);
 });
 
-test('a node that drains starts no runs and has no capacity; it is drained when its last run has ended', async () => {
+test('a node that drains starts no runs and has no capacity; it is drained when its last run has ended', {
+  tags: ['L6', 'L8'],
+}, async () => {
   const fixture = await storeFixture();
   const [one, two] = [processOn(fixture, ONE), processOn(fixture, { ...TWO, slots: 2 })];
   await one.node.start();
