@@ -99,10 +99,12 @@ type CopyWork = Pick<TakeParts, 'pace' | 'passed'> & {
 
 async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, progress, passed }: CopyWork) {
   const counts = none();
-  const total = copy.countBlobs();
+  const total = copy.countBlobFiles();
   let [done, missing] = [0, 0];
   progress({ phase: 'blobs', done, total });
-  for (const { key } of copy.blobs()) {
+  for (const { key, rowSize } of copy.blobs()) {
+    // The copy of the database has it.
+    if (rowSize !== null) continue;
     const isThere = await copier.copyStill(counts, { kind: 'blob', path: key, place: blobPath(blobs, key) });
     if (!isThere) missing += 1;
     passed(key);

@@ -1,6 +1,6 @@
 // Verifies a backup: every object against its hash, the database in a scratch directory, and each of its rows against the bytes.
 import { mkdirSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { join } from 'node:path';
 import { removeTree } from '../disk/remove-beneath.ts';
 import { systemClock } from '../domain/clock.ts';
@@ -166,11 +166,14 @@ interface Rows {
 function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
   const named = copy.blobs();
   let next: IteratorResult<NamedBlob> = named.next();
-  const missing = (key: string) => void faults.push(`The blob ${key} is missing, which the database names.`);
+  const verifyOwn = (blob: NamedBlob) => {
+    const fault = faultOfUnlisted(copy, blob);
+    if (fault !== null) faults.push(fault);
+  };
   return {
     compare: ({ path, size }) => {
       while (next.done !== true && next.value.key < path) {
-        missing(next.value.key);
+        verifyOwn(next.value);
         next = named.next();
       }
       if (next.done === true || next.value.key !== path) return;
@@ -179,10 +182,17 @@ function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
       next = named.next();
     },
     end: () => {
-      for (; next.done !== true && faults.length < MAX_FAULTS; next = named.next()) missing(next.value.key);
+      for (; next.done !== true && faults.length < MAX_FAULTS; next = named.next()) verifyOwn(next.value);
     },
     close: () => void named.return?.(),
   };
+}
+
+/** Null for a row of the database with the bytes that its key and the other rows say. */
+function faultOfUnlisted(copy: DatabaseCopy, { key, size, rowSize }: NamedBlob): string | null {
+  if (rowSize === null) return `The blob ${key} is missing, which the database names.`;
+  if (size !== null && size !== rowSize) return `The blob ${key} has ${rowSize} bytes, and its row says ${size}.`;
+  return hash('sha256', copy.bytesOf(key)) === key ? null : `The blob ${key} has other content.`;
 }
 
 function verifyFile(entry: ListedFile, source: Source, faults: string[]): void {

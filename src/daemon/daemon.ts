@@ -59,7 +59,7 @@ async function build(start: Start): Promise<Daemon> {
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
   const identity = openNodeIdentity(dataDir);
-  const [files] = await Promise.all([openFiles(start, { live, log }), begun]);
+  const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
 
   const anchor = await openAuditAnchor(start, { deriveKey, log, store });
   const secrets = makeSecretBox(deriveKey);

@@ -25,7 +25,7 @@ import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { NO_RESERVE, openReserve } from '../store/engine/sqlite/file/reserve.ts';
 import { renderBody } from '../webhooks/bodies/render-body.ts';
 import type { StoreLocation } from '../store/location.ts';
-import { openStore } from '../store/open-store.ts';
+import { openStore, type Store } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
 import { masterKeyLocation, prepareDirectories } from './initialize.ts';
@@ -117,13 +117,17 @@ export async function openAuditAnchor({ configuration, closers }: Start, parts: 
 }
 
 /** Where bytes are stored, and the thread that reads workspaces and packs archives. */
-export async function openFiles({ configuration, closers }: Start, { live, log }: { live: LiveConfig; log: Log }) {
+export async function openFiles(
+  { configuration, closers }: Start,
+  { live, log, store }: { live: LiveConfig; log: Log; store: Pick<Store, 'smallBlobs'> },
+) {
   const { dataDir } = configuration.config.locations;
   const directory = join(dataDir, 'blobs');
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobStore(directory, store.smallBlobs);
   const snapshotThread = makeSnapshotThread({
     directory: join(dataDir, 'snapshots'),
     blobs: directory,
+    readSmall: blobs.readSmall,
     clock: systemClock,
     log,
   });

@@ -1,4 +1,4 @@
-// Compares the blobs that rows name with the files that are there.
+// Compares the blobs that rows name with the rows and files that are there.
 import { statSync } from 'node:fs';
 import { blobPath } from '../files/blobs/blob-place.ts';
 import type { NamedBlob } from '../store/copies/database-copy.ts';
@@ -13,12 +13,12 @@ type Rows = Pick<NamedBlobs, 'after' | 'isNamed'>;
 /** Counts up to `limit` of them. What is removed meanwhile, row and file, isn't missing. */
 export async function countBlobs(rows: Rows, directory: string, limit: number): Promise<BlobCount> {
   const counted = { named: 0, missing: 0, wrong: 0, examples: [] as string[], isWhole: true };
-  for await (const { key, size } of eachBlob(rows)) {
+  for await (const { key, size, rowSize } of eachBlob(rows)) {
     if (counted.named === limit) return { ...counted, isWhole: false };
     counted.named += 1;
-    const found = statSync(blobPath(directory, key), { throwIfNoEntry: false });
+    const found = rowSize ?? statSync(blobPath(directory, key), { throwIfNoEntry: false })?.size;
     const isMissing = found === undefined;
-    if (!isMissing && (size === null || found.size === size)) continue;
+    if (!isMissing && (size === null || found === size)) continue;
     if (isMissing && !(await rows.isNamed(key))) continue;
     counted[isMissing ? 'missing' : 'wrong'] += 1;
     if (counted.examples.length < MAX_EXAMPLES) counted.examples.push(key);

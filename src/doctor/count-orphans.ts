@@ -12,7 +12,7 @@ const SLICE = 50;
 /** Looks at some `limit` names. */
 export async function countOrphans(
   { blobs, workspaces, orphansBefore: before }: Pick<ScanTask, 'blobs' | 'orphansBefore' | 'workspaces'>,
-  rows: Pick<NamedBlobs, 'hasFiles' | 'isInUse'>,
+  rows: Pick<NamedBlobs, 'hasFiles' | 'isInUse' | 'listUses'>,
   limit: number,
 ): Promise<OrphanCount> {
   const counted = { blobs: 0, bytes: 0, workspaces: 0, examples: [] as Orphan[], isWhole: true };
@@ -23,6 +23,7 @@ export async function countOrphans(
     workspaces,
     before,
     isBlobInUse: rows.isInUse,
+    listUses: rows.listUses,
     hasFiles: rows.hasFiles,
   })) {
     if (orphan === null) {
@@ -30,7 +31,7 @@ export async function countOrphans(
       if (looked >= limit) return { ...counted, isWhole: false };
       continue;
     }
-    counted[orphan.kind === 'blob' ? 'blobs' : 'workspaces'] += 1;
+    counted[orphan.kind === 'workspace' ? 'workspaces' : 'blobs'] += 1;
     counted.bytes += orphan.bytes;
     if (counted.examples.length < MAX_EXAMPLES) counted.examples.push(orphan);
   }

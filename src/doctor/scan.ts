@@ -12,7 +12,7 @@ import { threadFile } from '../threads/thread-file.ts';
 export interface BlobCount {
   readonly named: number;
   readonly missing: number;
-  /** Files that have another size than their rows say. */
+  /** Those that have another size than the rows that name them say. */
   readonly wrong: number;
   /** Keys of some that are missing or wrong. */
   readonly examples: readonly string[];
@@ -20,7 +20,7 @@ export interface BlobCount {
   readonly isWhole: boolean;
 }
 
-/** Files that no row names. */
+/** What no row names. */
 export interface OrphanCount {
   readonly blobs: number;
   /** Of these blobs. */

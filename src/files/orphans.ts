@@ -7,11 +7,18 @@ import { blobPath, listKeys } from './blobs/blob-place.ts';
 import { RETIRED_PREFIX } from './workspaces.ts';
 
 export interface Orphan {
-  readonly kind: 'blob' | 'workspace';
+  /** `row`: a small blob. */
+  readonly kind: 'blob' | 'row' | 'workspace';
   /** The key of a blob, the session of a workspace. */
   readonly name: string;
   /** Of a blob; of a workspace, nobody has counted them. */
   readonly bytes: number;
+}
+
+interface SmallBlobUse {
+  readonly key: string;
+  readonly size: number;
+  readonly isUsed: boolean;
 }
 
 export interface OrphanParts {
@@ -22,13 +29,20 @@ export interface OrphanParts {
   readonly before: number;
   /** Whether a row refers to a blob, or someone who will write one holds it. */
   isBlobInUse(key: string): boolean | Promise<boolean>;
+  /** Small blobs behind a key, in their order. They are stored with what refers to them, so none is about to be used. */
+  readonly listUses: (after: string, limit: number) => Promise<readonly SmallBlobUse[]>;
   /** Whether the files of a session may be needed, or are about to be removed. */
   hasFiles(sessionId: string): boolean | Promise<boolean>;
 }
 
-/** Its path in the data directory. */
-export const orphanPath = ({ kind, name }: Orphan): string =>
-  kind === 'blob' ? blobPath('blobs', name) : join('workspaces', name);
+const PATHS: Readonly<Record<Orphan['kind'], (name: string) => string>> = {
+  blob: (name) => blobPath('blobs', name),
+  row: (name) => `small_blobs ${name}`,
+  workspace: (name) => join('workspaces', name),
+};
+
+/** Its path in the data directory, or its table and key. */
+export const orphanPath = ({ kind, name }: Orphan): string => PATHS[kind](name);
 
 /** What isn't older may be of work in progress. */
 export const ORPHAN_AGE_MS = 3_600_000;
@@ -48,10 +62,15 @@ export async function* findOrphans(parts: OrphanParts): AsyncGenerator<Orphan | 
 }
 
 async function* eachOrphan(parts: OrphanParts): AsyncGenerator<Orphan | null> {
-  const { blobs, workspaces, before, isBlobInUse, hasFiles } = parts;
+  const { blobs, workspaces, before, isBlobInUse, listUses, hasFiles } = parts;
   for await (const name of listKeys(blobs)) {
     const found = (await isBlobInUse(name)) ? null : await oldOf(blobPath(blobs, name), before);
     yield found && { kind: 'blob', name, bytes: found.size };
+  }
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const some = await listUses(last, SLICE);
+    for (const { key: name, size, isUsed } of some) yield isUsed ? null : { kind: 'row', name, bytes: size };
+    last = some.at(-1)?.key;
   }
   for await (const entry of await opendir(workspaces)) {
     const name = entry.name.replace(RETIRED_PREFIX, '');

@@ -12,7 +12,10 @@ import type { Due } from './pass.ts';
 
 export interface OrphanSweepParts {
   readonly dataDir: string;
-  readonly store: { readonly sessions: Pick<Store['sessions'], 'hasFiles' | 'isBlobInUse'> };
+  readonly store: {
+    readonly sessions: Pick<Store['sessions'], 'hasFiles' | 'isBlobInUse'>;
+    readonly smallBlobs: Pick<Store['smallBlobs'], 'listUses'>;
+  };
   readonly blobs: Pick<BlobStore, 'isHeld' | 'removeUnless'>;
   readonly workspaces: Pick<Workspaces, 'remove'>;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
@@ -52,6 +55,7 @@ export function makeOrphans(parts: OrphanSweepParts): Orphans {
       workspaces: join(dataDir, 'workspaces'),
       before: clock.now() - ORPHAN_AGE_MS,
       isBlobInUse: (key) => blobs.isHeld(key) || store.sessions.isBlobInUse(key),
+      listUses: store.smallBlobs.listUses,
       hasFiles: store.sessions.hasFiles,
     });
 
@@ -62,7 +66,7 @@ export function makeOrphans(parts: OrphanSweepParts): Orphans {
       for await (const orphan of find()) {
         if (clock.monotonic() > until) return { ...found, isAtLeast: true };
         if (orphan === null) continue;
-        found[orphan.kind === 'blob' ? 'blobs' : 'workspaces'] += 1;
+        found[orphan.kind === 'workspace' ? 'workspaces' : 'blobs'] += 1;
         found.bytes += orphan.bytes;
         if (found.examples.length < MAX_EXAMPLES) found.examples.push(orphan);
       }
@@ -88,7 +92,7 @@ export function makeOrphans(parts: OrphanSweepParts): Orphans {
 async function removeOne({ store, blobs, workspaces, snapshotThread, log }: OrphanSweepParts, orphan: Orphan) {
   const { kind, name } = orphan;
   try {
-    if (kind === 'blob') return await blobs.removeUnless(name, store.sessions.isBlobInUse);
+    if (kind !== 'workspace') return await blobs.removeUnless(name, store.sessions.isBlobInUse);
     if (await store.sessions.hasFiles(name)) return false;
     await workspaces.remove(name);
     await snapshotThread.forget(name);

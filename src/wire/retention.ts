@@ -60,7 +60,7 @@ export type CollectionWire = JsonOf<typeof collection>;
 
 /**
  * Files that no row names: stored ones, and workspaces of sessions that don't exist. `bytes`: of the stored ones. `examples`: their paths in
- * the data directory. `at_least`: looking has ended at its time limit.
+ * the data directory, or `small_blobs` and the key of a row. `at_least`: looking has ended at its time limit.
  */
 const orphans = named(
   'Orphans',

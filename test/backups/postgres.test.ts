@@ -32,6 +32,7 @@ async function moved() {
   const fixture = await installation();
   await fixture.addSession('some text');
   await fixture.addSession(Buffer.alloc(100_000, 'large '));
+  await fixture.addRow('a row');
   await fixture.fixture.store.close();
   const there = await emptyDatabase();
   await copy({ kind: 'sqlite', file: fixture.fixture.file }, there);

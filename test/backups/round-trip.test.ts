@@ -159,6 +159,31 @@ test('a blob whose bytes are gone is counted in the backup, and found by its ver
   ]);
 });
 
+test('a small blob is in the database of a backup alone, and is verified there', async () => {
+  const fixture = await furnished();
+  const keys = [await fixture.addRow('a row'), await fixture.addRow('another row'), await fixture.addRow('shortened')];
+  const manifest = await take(fixture.task());
+  expect(manifest).toMatchObject({ blobs: { files: 2 }, missing_blobs: 0 });
+  expect(await verdictOf(fixture.repository, manifest.id)).toMatchObject({ faults: [] });
+  const target = temporaryDirectory();
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
+  expect((await store.smallBlobs.find(keys[0]!))?.toString()).toBe('a row');
+  await store.close();
+  fixture.fixture.change(`UPDATE small_blobs SET bytes = CAST('altered row' AS BLOB) WHERE key = '${keys[1]}'`);
+  fixture.fixture.change(`UPDATE small_blobs SET bytes = CAST('short' AS BLOB) WHERE key = '${keys[2]}'`);
+  fixture.fixture.change(`DELETE FROM small_blobs WHERE key = '${keys[0]}'`);
+  const { id, missing_blobs } = await take(fixture.task());
+  expect(missing_blobs).toBe(1);
+  expect((await verdictOf(fixture.repository, id)).faults.toSorted()).toEqual(
+    [
+      `The blob ${keys[0]} is missing, which the database names.`,
+      `The blob ${keys[1]} has other content.`,
+      `The blob ${keys[2]} has 5 bytes, and its row says 9.`,
+    ].toSorted(),
+  );
+});
+
 test.each(['data', 'config'])('nothing is restored where the directory %s has content', async (name) => {
   const fixture = await furnished();
   await take(fixture.task());

@@ -7,6 +7,7 @@ import { blobPath } from '../../src/files/blobs/blob-place.ts';
 import { openStore } from '../support/store/open-store.ts';
 import { filesIn, installation, take } from '../support/backups/installation.ts';
 import { verdictOf, requestOf } from '../support/backups/requests.ts';
+import { contentsOf } from '../support/store/small-contents.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 test('a backup has no archives, its copy says that they are still to be packed, and nothing else is missing', async () => {
@@ -36,4 +37,33 @@ test('a backup has no archives, its copy says that they are still to be packed, 
   await store.close();
   // The original keeps its own.
   expect(await fixture.fixture.store.artifacts.getWorkspaceExport(run!.session)).toMatchObject({ archive: { key } });
+});
+
+test('an archive that is a row is left out as well, unless something else lists the same bytes', async () => {
+  const fixture = await installation();
+  const [listed, run] = [
+    await fixture.addRow('a file that was uploaded, and packed'),
+    fixture.fixture.rows<{ seq: number }>('SELECT seq FROM runs')[0]!.seq,
+  ];
+  const archives = [...contentsOf('an archive')];
+  for (const [key, bytes] of archives)
+    fixture.fixture.change(
+      `INSERT INTO small_blobs (key, bytes) VALUES ('${key}', CAST('${bytes.toString()}' AS BLOB))`,
+    );
+  const columns = 'run_seq, file_count, total_size, skipped, created_at, archive_key, archive_size, archived_at';
+  fixture.fixture.change(
+    `INSERT INTO run_artifacts (${columns}) VALUES (${run}, 1, 9, '{}', 1, '${archives[0]![0]}', 10, 1)`,
+  );
+  fixture.fixture.change(
+    `INSERT INTO workspace_exports (session_seq, run_seq, status, file_count, total_size, updated_at, archive_key, archive_size)
+     SELECT session_seq, seq, 'ready', 1, 9, 1, '${listed}', 36 FROM runs`,
+  );
+  const { id } = await take(fixture.task());
+  expect(await verdictOf(fixture.repository, id)).toMatchObject({ faults: [] });
+  const target = temporaryDirectory();
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
+  expect((await store.smallBlobs.listUses('', 9)).map(({ key }) => key)).toEqual([listed]);
+  await store.close();
+  expect(await fixture.fixture.store.smallBlobs.listUses('', 9)).toHaveLength(2);
 });

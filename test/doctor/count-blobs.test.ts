@@ -10,7 +10,7 @@ function rowsOf(isNamed: (key: string) => boolean) {
     keys
       .filter((key) => key > last)
       .slice(0, limit)
-      .map((key) => ({ key, size: 1 }));
+      .map((key) => ({ key, size: 1, rowSize: null }));
   return { after, isNamed: async (key: string) => isNamed(key) };
 }
 

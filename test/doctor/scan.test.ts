@@ -3,7 +3,8 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeScanner } from '../../src/doctor/scan.ts';
 import { blobPath } from '../../src/files/blobs/blob-place.ts';
-import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../support/files/blobs-in-files.ts';
+import { attachmentOf, contentsOf, keyOf } from '../support/store/small-contents.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { storeFixture } from '../support/store/store-fixture.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
@@ -32,7 +33,7 @@ function scanner() {
 
 async function withFiles() {
   const blobs = temporaryDirectory();
-  const stored = await openBlobStore(blobs);
+  const stored = await openBlobsInFiles(blobs);
   const hold = stored.hold();
   const keys = [await hold.put(Buffer.from('a tide table')), await hold.put(Buffer.from('a chart'))];
   const fixture = await storeFixture();
@@ -80,7 +81,7 @@ test('a file that is no database is a finding, not a failure of the look', async
 
 test('files that no row names are counted, with their paths', async () => {
   const { fixture, blobs } = await withFiles();
-  const hold = (await openBlobStore(blobs)).hold();
+  const hold = (await openBlobsInFiles(blobs)).hold();
   const key = await hold.put(Buffer.from('nobody’s'));
   const workspaces = temporaryDirectory();
   const session = '0190f6a0-0000-7000-8000-000000000001';
@@ -99,4 +100,19 @@ test('files that no row names are counted, with their paths', async () => {
   });
   // Young ones are of work in progress.
   expect(await scanner()(fixture.file, blobs, workspaces)).toMatchObject({ orphans: { blobs: 0, workspaces: 0 } });
+});
+
+test('small blobs that are rows are looked at as well, and are orphans however young they are', async () => {
+  const fixture = await storeFixture();
+  const contents = ['as listed', 'altered', 'gone'];
+  const attachments = contents.map((content) => attachmentOf(content, content.replaceAll(' ', '-')));
+  await fixture.accept({ attachments, contents: contentsOf(...contents) });
+  fixture.change(`UPDATE small_blobs SET bytes = X'00' WHERE key = '${keyOf('altered')}'`);
+  fixture.change(`DELETE FROM small_blobs WHERE key = '${keyOf('gone')}'`);
+  fixture.change(`INSERT INTO small_blobs (key, bytes) VALUES ('${keyOf('left')}', X'0001')`);
+  const [blobs, workspaces] = [temporaryDirectory(), temporaryDirectory()];
+  expect(await scanner()(fixture.file, blobs, workspaces)).toMatchObject({
+    blobs: { named: 3, missing: 1, wrong: 1, examples: [keyOf('altered'), keyOf('gone')].toSorted() },
+    orphans: { blobs: 1, bytes: 2, examples: [{ kind: 'row', name: keyOf('left'), bytes: 2 }] },
+  });
 });

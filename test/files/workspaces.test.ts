@@ -13,14 +13,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readDirectoryBeneath } from '../../src/disk/list-beneath.ts';
 import type { Attachment } from '../../src/domain/sessions/content.ts';
-import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../support/files/blobs-in-files.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeChain, namesOf } from '../support/files/chain.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 async function fixture() {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const blobs = await openBlobsInFiles(join(directory, 'blobs'));
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const root = workspaces.pathOf('s1');
   mkdirSync(root, { recursive: true });

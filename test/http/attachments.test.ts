@@ -18,7 +18,7 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 async function openAttachmentFixture() {
   const stores = await storeFixture();
   const folder = temporaryDirectory();
-  const blobs = await openBlobStore(join(folder, 'blobs'));
+  const blobs = await openBlobStore(join(folder, 'blobs'), stores.store.smallBlobs);
   const acceptTurn = makeAcceptTurn({
     store: stores.store,
     access: makeAccess(stores.store),

@@ -37,7 +37,7 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     store: stores.store,
     access: makeAccess(stores.store),
     disk: { shortage: () => null },
-    blobs: await openBlobStore(directory),
+    blobs: await openBlobStore(directory, stores.store.smallBlobs),
     queue: { admit: (accept) => accept(null) },
     node: { onlineCapacity: () => 5, allDrain: () => false },
     schemas: { check: async () => null },
@@ -58,8 +58,10 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     operations: { acceptTurn: (_, input, asking) => acceptTurn(caller, input, asking), awaitResult: answered },
     settings: { limits: { ...SETTINGS.limits, bodiesInFlightMb } },
   });
+  /** Of blobs. */
   const files = () =>
-    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length +
+    stores.rows('SELECT key FROM small_blobs').length;
   const sessions = async () => (await stores.store.sessions.listOfKey(stores.key.seq, 10, 0)).items;
   const attachments = async () => {
     const [session] = await sessions();

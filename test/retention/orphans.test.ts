@@ -10,6 +10,7 @@ import { makeOrphans } from '../../src/retention/orphans.ts';
 import { removeDue } from '../../src/retention/pass.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { artifactFixture } from '../support/files/artifact-fixture.ts';
+import { openBlobsInFiles } from '../support/files/blobs-in-files.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 
 async function orphanFixture() {
@@ -24,9 +25,11 @@ async function orphanFixture() {
   // Of the system's clock, by which files have their times: two hours on.
   const later = { ...systemClock, now: () => Date.now() + 2 * ORPHAN_AGE_MS };
   const parts = { ...fixture, dataDir, clock: later, log: makeLog({ level: 'fatal' }) };
+  const files = await openBlobsInFiles(join(dataDir, 'blobs'));
   const blob = async (content: string) => {
     const hold = fixture.blobs.hold();
-    const key = await hold.put(Buffer.from(content));
+    const key = await files.hold().put(Buffer.from(content));
+    hold.add(key);
     return { key, release: () => void hold.release(), path: blobPath(join(dataDir, 'blobs'), key) };
   };
   const workspace = (name: string) => {
@@ -92,4 +95,17 @@ test('files of a deleted session are left to its clean-up, and found when they c
   renameSync(`${root}.aside`, root);
   expect(await fixture.sweep()).toBeGreaterThan(1);
   expect([fixture.blobKeys(), existsSync(root)]).toEqual([[], false]);
+});
+
+test('a small blob that no row lists is counted, and goes, unless someone holds it', async () => {
+  const fixture = await orphanFixture();
+  const before = fixture.blobKeys();
+  const [left, held] = ['a', 'b'].map((digit) => digit.repeat(64));
+  for (const key of [left, held]) fixture.change(`INSERT INTO small_blobs (key, bytes) VALUES ('${key}', X'00')`);
+  fixture.blobs.hold().add(held!);
+  const report = await makeOrphans(fixture.parts).report();
+  expect(report).toMatchObject({ blobs: 2, bytes: 2, workspaces: 0 });
+  expect(report.examples).toContainEqual({ kind: 'row', name: left, bytes: 1 });
+  expect(await fixture.sweep()).toBe(1);
+  expect(fixture.blobKeys()).toEqual([...before, held!].sort());
 });

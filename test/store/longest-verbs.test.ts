@@ -1,6 +1,6 @@
 // No verb of the store works longer than 50 ms, whatever its input and whatever a tenant has: each has its largest case here, or
 // is known to touch a few rows. Times are those of the processor, and the least of three.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Store } from '../../src/store/open-store.ts';
@@ -8,6 +8,7 @@ import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { leastOfThree } from '../support/time/machine-speed.ts';
 import { inTurns, largestFixture } from '../support/store/largest-fixture.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
+import { attachmentOf, contentsOf, sourceOf } from '../support/store/small-contents.ts';
 import { aStep, FREE } from '../support/store/store-fixture.ts';
 
 const LONGEST_MS = 50;
@@ -50,6 +51,9 @@ const CASES: Readonly<Record<string, Case>> = {
   'artifacts.listWorkspaceFiles': ({ store, files }) => store.artifacts.listWorkspaceFiles(files.seq, '', PORTION),
   'artifacts.getRunArtifacts': ({ store, files }) => store.artifacts.getRunArtifacts(files.runSeq),
   'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect(),
+  'smallBlobs.findSome': ({ store }) =>
+    store.smallBlobs.findSome(Array.from({ length: 17 }, (_, at) => at.toString(16).padStart(64, '0'))),
+  'smallBlobs.listUses': ({ store }) => store.smallBlobs.listUses('', 100),
   'office.listMessageHeads': ({ store, many }) => store.office.listMessageHeads(many.seq, 0, PORTION),
   'office.listRunHeads': ({ store, many }) => store.office.listRunHeads(many.seq, 0, PORTION),
   'office.listRuns': ({ store, many }) => store.office.listRuns(many.seq, PAGE),
@@ -92,7 +96,13 @@ const CASES: Readonly<Record<string, Case>> = {
   'compactions.record': ({ store, nextFence, text }) =>
     store.compactions.record(nextFence(), { step: 1, summary: text, characters: text.length }),
   'documents.keep': ({ store, text, nextId }) => store.documents.keep(nextId(), { text }),
-  'runs.accept': ({ fixture, text }) => fixture.accept({ content: [{ type: 'text', text }] }),
+  // With as many attachments as a holder keeps in memory.
+  'runs.accept': async ({ fixture, text, nextId }) => {
+    await fixture.accept({ content: [{ type: 'text', text }] });
+    const contents = Array.from({ length: 16 }, () => randomBytes(65_536));
+    const attachments = contents.map((content) => attachmentOf(content, nextId()));
+    await fixture.accept({ attachments, contents: contentsOf(...contents) });
+  },
   // As much as the executor gives it at once.
   'runs.appendStream': ({ store, nextFence, text }) =>
     store.runs.appendStream(nextFence(), [
@@ -112,8 +122,12 @@ const CASES: Readonly<Record<string, Case>> = {
     await store.artifacts.keepBaseline(fence, { files: MANY_FILES });
     await store.artifacts.keepBaseline(fence, { files: [], gone: MANY_FILES.map(({ path }) => path) });
   },
-  'artifacts.recordArtifacts': async (fixture) =>
-    fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} }),
+  'artifacts.recordArtifacts': async (fixture) => {
+    await fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} });
+    const contents = sourceOf(contentsOf(...Array.from({ length: 1_000 }, (_, at) => randomBytes(2_000 + at * 16))));
+    const files = contents.keys.map((sha256, at) => ({ path: `/small ${at}`, size: 2_000 + at * 16, sha256 }));
+    await fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files, contents, skipped: {} });
+  },
   'artifacts.failCollection': async (fixture) => {
     const runSeq = await endOne(fixture);
     // Left by a process that was killed; a folder at a time, since this is no work of the verb.
@@ -161,6 +175,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   compactions: 'findNewest',
   definitionIds: 'idsFor namesOf',
   documents: 'find',
+  smallBlobs: 'find remove',
   screenshots: 'keep find',
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
   nodes: 'beat leave setDraining remove',

@@ -56,6 +56,9 @@ const END_OF_TABLE =
 /** The ledger from a line on, some at a time. */
 const SOME_LINES = /FROM usage_records l .* WHERE l\.seq > \+\? ORDER BY l\.seq LIMIT \+\?$/s;
 
+/** Small blobs behind a key, in their index: a portion of a sweep. */
+const SOME_BLOBS = /FROM small_blobs WHERE key > \+\? ORDER BY key LIMIT \+\?$/s;
+
 interface Prepared {
   readonly connection: Connection.Database;
   readonly sql: string;
@@ -103,7 +106,8 @@ function growingReads({ connection, sql }: Prepared): string[] {
           !(OLDEST.test(detail) && OF_A_PORTION.test(sql) && !passesOthers(sql)) &&
           !SLICE.test(detail) &&
           !END_OF_TABLE.test(sql) &&
-          !(SOME_LINES.test(sql) && /^SEARCH l\b/.test(detail)),
+          !(SOME_LINES.test(sql) && /^SEARCH l\b/.test(detail)) &&
+          !(SOME_BLOBS.test(sql) && /^SEARCH small_blobs\b/.test(detail)),
       )
       .filter((detail) => !(BETWEEN.test(detail) && sql.endsWith('LIMIT +?')))
       .filter((detail) => !(COUNTED.test(sql) || OPERATORS_PAGE.test(sql)) || !OF_EVERYBODY.test(detail))

@@ -6,7 +6,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes } from '../../src/events/wakes.ts';
 import { makeSweeper } from '../../src/execution/artifacts/sweeper.ts';
-import { openBlobStore } from '../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../support/files/blobs-in-files.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
@@ -164,7 +164,7 @@ test('a planner that stops ends between two commits, and the next one continues'
 async function sweeperOf(beforeErasing: () => Promise<void>) {
   const directory = temporaryDirectory();
   mkdirSync(join(directory, 'workspaces'));
-  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const blobs = await openBlobsInFiles(join(directory, 'blobs'));
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const { store, clock } = fixture;
   const sweeper = makeSweeper({

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import type { SmallBlobRows } from '../../../src/files/blobs/small-content.ts';
 import { type SnapshotThread, makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import type { SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
 import { makeFileHandler } from '../../../src/http/files/signed-files.ts';
@@ -30,13 +31,22 @@ interface Fixture {
   readonly say: (text: string) => void;
 }
 
+/** Nothing is recorded here. */
+const NO_ROWS: SmallBlobRows = {
+  find: async () => undefined,
+  findSome: async () => new Map(),
+  listUses: async () => [],
+  remove: async () => true,
+};
+
 /** Runs every case in a directory of `scratch`. */
 export async function measureFiles(scratch: string, scale: Scale, say: (text: string) => void): Promise<Figures> {
   const directory = join(scratch, 'files');
   const blobsDir = join(directory, 'blobs');
   mkdirSync(directory);
-  const blobs = await openBlobStore(blobsDir);
-  const parts = { directory: join(directory, 'snapshots'), blobs: blobsDir, clock: systemClock };
+  const blobs = await openBlobStore(blobsDir, NO_ROWS);
+  const { readSmall } = blobs;
+  const parts = { directory: join(directory, 'snapshots'), blobs: blobsDir, readSmall, clock: systemClock };
   const snapshotThread = makeSnapshotThread({ ...parts, log: makeLog({ level: 'error' }) });
   const fixture: Fixture = { directory, blobs, snapshotThread, say };
   try {

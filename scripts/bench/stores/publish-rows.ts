@@ -1,6 +1,7 @@
 // Files of a workspace and pages of the board, in a store that is closed.
 import { join } from 'node:path';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { SMALL_BLOB_BYTES } from '../../../src/domain/sessions/contents.ts';
+import { openFileBlobs } from '../../../src/files/blobs/file-blobs.ts';
 import { copyRows, inStore, nextKey } from './fill-store.ts';
 
 /** A file to be stored; its bytes may come in pieces. */
@@ -19,15 +20,21 @@ export async function fillWorkspace(
   sessionId: string,
   files: readonly StoredFile[],
 ): Promise<readonly string[]> {
-  const blobs = await openBlobStore(join(dataDir, 'blobs'));
-  const hold = blobs.hold();
+  // All are files, for the servers that they are compared with.
+  const blobs = await openFileBlobs(join(dataDir, 'blobs'));
   const keys: string[] = [];
-  for (const { bytes } of files) keys.push(await hold.put(bytes));
+  for (const { bytes } of files)
+    keys.push(await blobs.keep(bytes instanceof Uint8Array ? [bytes] : bytes, () => undefined));
+  const small = new Map<string, Buffer>();
+  for (const [i, { size }] of files.entries())
+    if (size <= SMALL_BLOB_BYTES) small.set(keys[i]!, await blobs.read(keys[i]!));
   inStore(dataDir, (database) => {
     const session = database.prepare('SELECT seq FROM sessions WHERE id = ?').pluck().get(sessionId) as number;
     const sql = 'INSERT INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)';
     const insert = database.prepare(sql);
     for (const [i, { path, size }] of files.entries()) insert.run(session, path, size, keys[i]);
+    const keep = database.prepare('INSERT INTO small_blobs (key, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING');
+    for (const [key, bytes] of small) keep.run(key, bytes);
   });
   return keys;
 }

@@ -1,5 +1,5 @@
 // Every version is there whole or not at all, whatever became of its session, and nothing is stored that nothing needs.
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
@@ -80,7 +80,7 @@ export async function checkPublishing(results: Results, dataDir: string, file: s
     inDatabase(file, (connection) => connection.prepare<[], FileRow>('SELECT * FROM publish_files').all()),
     ({ version_seq }) => version_seq,
   );
-  const blobs = await readBlobs(dataDir);
+  const blobs = await readBlobs(dataDir, file);
   const known = new Set(versions.map(({ seq }) => seq));
   return [
     ...results.publishers.problems,
@@ -104,9 +104,13 @@ interface Blob {
   readonly sha256: string;
 }
 
-/** All blobs, by the names of their files. */
-async function readBlobs(dataDir: string): Promise<Map<string, Blob>> {
+/** All blobs, by their keys: those that are rows, and the names of files. */
+async function readBlobs(dataDir: string, file: string): Promise<Map<string, Blob>> {
   const blobs = new Map<string, Blob>();
+  const rows = inDatabase(file, (connection) =>
+    connection.prepare<[], { key: string; bytes: Buffer }>('SELECT key, bytes FROM small_blobs').all(),
+  );
+  for (const { key, bytes } of rows) blobs.set(key, { size: bytes.length, sha256: hash('sha256', bytes) });
   for (const path of await readdir(join(dataDir, 'blobs'), { recursive: true })) {
     const name = path.split('/').at(-1)!;
     if (!/^[0-9a-f]{64}$/.test(name)) continue;

@@ -3,7 +3,14 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { CallRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
+import Connection from 'better-sqlite3';
+import {
+  type CallRow,
+  databaseOf,
+  type RunRecord,
+  type StoredFacts,
+} from '../../../src/selftest/checks/journal-rows.ts';
+import { makeReadStored } from '../../../src/selftest/checks/stored-blobs.ts';
 import type { AuditLine } from '../model/audit.ts';
 import {
   ENDS_FILE,
@@ -84,14 +91,18 @@ function timesOf({ state, ok, output }: CallRow): readonly [number, number] {
 }
 
 async function checkAttachments(dataDir: string, { attachments }: StoredFacts): Promise<string[]> {
+  const connection = new Connection(databaseOf({ dataDir }), { readonly: true });
+  const read = makeReadStored(connection, join(dataDir, 'blobs'));
   const checked = attachments.map(async ({ sha256, session_id, workspace_path }) => {
-    const blob = await readFile(join(dataDir, 'blobs', sha256.slice(0, 2), sha256)).catch(() => null);
+    const blob = read(sha256);
     if (blob === null) return [`the blob ${sha256} of session ${session_id} is gone`];
     if (createHash('sha256').update(blob).digest('hex') !== sha256) return [`the blob ${sha256} is damaged`];
     const stored = await readFile(join(dataDir, 'workspaces', session_id, workspace_path)).catch(() => null);
     return stored?.equals(blob) === false ? [`${workspace_path} of session ${session_id} is damaged`] : [];
   });
-  return (await Promise.all(checked)).flat();
+  const problems = (await Promise.all(checked)).flat();
+  connection.close();
+  return problems;
 }
 
 /** Checks what the model was shown: whole turns in order, no duplicates, and the recorded result of each call. */

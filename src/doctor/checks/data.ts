@@ -99,7 +99,7 @@ const orphans: Check = {
     const seen = await scan();
     if (!seen.ok) return skipped('the database could not be read');
     const { blobs: found, bytes, workspaces, examples, isWhole } = seen.orphans;
-    const held = examples.filter(({ kind, name }) => kind === 'blob' && isHeld(name));
+    const held = examples.filter(({ kind, name }) => kind !== 'workspace' && isHeld(name));
     const count = found - held.length;
     const more = isWhole ? '' : ' among those looked at (all with --full)';
     if (count + workspaces === 0) return ok(`there are none${more}`);

@@ -1,5 +1,7 @@
 // Artifacts: what runs have made in their session's workspace, and the archives of it (§2.8, §2.9, E3-E5).
 
+import type { Contents } from './contents.ts';
+
 /** Status of a run's artifacts (§3.2). `unavailable`: the run is older than artifacts. */
 export const ARTIFACT_STATUSES = ['pending', 'ready', 'failed', 'unavailable'] as const;
 export type ArtifactStatus = (typeof ARTIFACT_STATUSES)[number];
@@ -33,6 +35,11 @@ export interface Archive {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
+}
+
+/** An archive that is to be recorded. `contents`: its bytes when they are few; absent: they are stored. */
+export interface PackedArchive extends Archive {
+  readonly contents?: Contents;
 }
 
 /** Which archive: of a run, or of a session's workspace. */

@@ -31,7 +31,11 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
     }
     if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
     else {
-      recorded = await store.artifacts.recordArtifacts(run.runSeq, { ...found, packedOnRequest });
+      recorded = await store.artifacts.recordArtifacts(run.runSeq, {
+        ...found,
+        contents: hold.contents,
+        packedOnRequest,
+      });
       // Deleted meanwhile, and perhaps already cleaned up.
       if (recorded === undefined) await parts.snapshotThread.forget(run.sessionId);
     }

@@ -25,12 +25,9 @@ export function makeKeepScreenshot({ store, blobs }: ScreenshotParts): RunServic
     try {
       const sha256 = await hold.put(bytes);
       unused = sha256;
-      const { held, replaced } = await store.screenshots.keep(run, {
-        toolUseId,
-        sha256,
-        mimeType,
-        size: bytes.byteLength,
-      });
+      const screenshot = { toolUseId, sha256, mimeType, size: bytes.byteLength };
+      const contents = await hold.contents.read([sha256]);
+      const { held, replaced } = await store.screenshots.keep(run, screenshot, contents);
       if (!held) throw new ErrandError('conflict', 'The run is over.');
       unused = replaced;
       return { sha256 };

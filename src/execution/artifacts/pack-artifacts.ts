@@ -58,7 +58,7 @@ async function packHeld(parts: ArtifactParts, packing: PackingOf): Promise<() =>
     try {
       if ('error' in packed) throw packed.error;
       if (parts.stopping.aborted) return;
-      unused = await record(parts, packing, packed.value);
+      unused = await record(parts, packing, packed.value, hold);
     } finally {
       held = hold.release();
     }
@@ -88,7 +88,12 @@ async function pack(parts: ArtifactParts, packing: Packing & PackRequestFiles, h
 }
 
 /** Returns the blobs that are no longer needed; undefined means all that were held. */
-async function record({ store }: ArtifactParts, packing: PackingOf, packed: Packed): Promise<string[] | undefined> {
+async function record(
+  { store }: ArtifactParts,
+  packing: PackingOf,
+  packed: Packed,
+  { contents }: Pick<BlobHold, 'contents'>,
+): Promise<string[] | undefined> {
   const { artifacts } = store;
   const { kind, runSeq, sessionSeq } = packing;
   if ('failure' in packed) {
@@ -96,8 +101,9 @@ async function record({ store }: ArtifactParts, packing: PackingOf, packed: Pack
     else await artifacts.failExport(sessionSeq, runSeq, packed.failure);
     return undefined;
   }
-  if (kind === 'run') return (await artifacts.finishArtifacts(runSeq, packed)) ? [] : undefined;
-  const finished = await artifacts.finishExport(sessionSeq, runSeq, packed);
+  const archive = { ...packed, contents: await contents.read([packed.key]) };
+  if (kind === 'run') return (await artifacts.finishArtifacts(runSeq, archive)) ? [] : undefined;
+  const finished = await artifacts.finishExport(sessionSeq, runSeq, archive);
   if (finished === undefined) return undefined;
   return finished.replacedKey === null ? [] : [finished.replacedKey];
 }

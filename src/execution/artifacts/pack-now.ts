@@ -38,7 +38,8 @@ export async function packNow(
     const { files, runSeq } = found;
     const pack = snapshotThread[request.kind === 'run' ? 'packTarGz' : 'packZip'];
     const archive = await pack({ files, hold, deadlineMs, signal, ...(begun !== undefined && { begun }) });
-    isKept = await store.artifacts.keepRequested(request, runSeq, archive);
+    const contents = await hold.contents.read([archive.key]);
+    isKept = await store.artifacts.keepRequested(request, runSeq, { ...archive, contents });
     return { archive, isKept };
   } finally {
     const held = hold.release();

@@ -57,7 +57,11 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
     const signal = AbortSignal.any([off, late.signal, stopping]);
     const found = await lookAt(parts, run, { recorded, hold, signal });
     if (found.token === recorded.token) unused = [];
-    else unused = await store.artifacts.keepBaseline({ sessionSeq, runSeq, attempt }, found);
+    else
+      unused = await store.artifacts.keepBaseline(
+        { sessionSeq, runSeq, attempt },
+        { ...found, contents: hold.contents },
+      );
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
     if (!off.aborted) log.warn(facts, 'the baseline of a workspace could not be taken');

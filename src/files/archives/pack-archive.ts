@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import { hasBlob, placeBlobs } from '../blobs/blob-place.ts';
 import { writeAll } from '../blobs/write-new.ts';
 import { archivePath, type PackTask } from '../snapshots/snapshot-requests.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
-import { type Packing, readBlob } from './packing.ts';
+import { makeReadBlob, type Packing } from './packing.ts';
 import type { SnapshotFile } from '../snapshots/snapshot.ts';
 import type { Work } from '../snapshots/take-snapshot.ts';
 
@@ -16,7 +17,7 @@ const PACKERS: Readonly<Record<PackTask['kind'], (packing: Packing) => Promise<v
   zip: packZip,
 };
 
-/** An archive up to this size is written once it is known that there is no blob of it. */
+/** An archive up to this size is in memory until it is known whether it has to be written. */
 const SMALL_BYTES = 262_144;
 
 /** Packs files, and reports the archive as one file without a path. */
@@ -24,14 +25,16 @@ export async function packArchive(task: PackTask, files: readonly SnapshotFile[]
   const path = archivePath(task);
   const archive = receive(path);
   try {
-    const bytesOf = (one: SnapshotFile) => readBlob(task.blobs, one, work.pace);
+    const bytesOf = makeReadBlob({ directory: task.blobs, files, ask: work.ask, pace: work.pace });
     await PACKERS[task.kind]({ files, bytesOf, to: archive.to, signal: work.pace.signal });
     work.pace.check();
   } finally {
     archive.close();
   }
   const { key, size, small } = archive.result();
-  await work.report([{ path: '', size, sha256: key }], true);
+  const file = { path: '', size, sha256: key };
+  if (small !== undefined && size <= SMALL_BLOB_BYTES) return work.report([{ ...file, at: 0 }], [small], true);
+  await work.report([file], [], true);
   const isThere = hasBlob(task.blobs, key);
   if (isThere && small === undefined) rmSync(path);
   await placeBlobs(task.blobs, isThere ? [] : [{ path, key, bytes: small }], isThere ? [key] : []);

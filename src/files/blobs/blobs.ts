@@ -1,16 +1,12 @@
-// Blobs: bytes stored under the SHA-256 of their content, each content once.
-import { createHash, randomUUID } from 'node:crypto';
-import { constants, rmSync } from 'node:fs';
-import { copyFile, type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { codeOf, notFound } from '../../domain/errors.ts';
-import { blobPath, incomingPath, listKeys } from './blob-place.ts';
+// Blobs: bytes stored under the SHA-256 of their content, each content once. Small ones are rows, the others files.
+import { writeFile } from 'node:fs/promises';
+import { type Contents, type ContentSource, SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
+import { openFileBlobs } from './file-blobs.ts';
+import { gather, type Pieces } from './gather.ts';
+import type { Portion } from './held-contents.ts';
 import { type Held, type HeldRest, makeHolds } from './holds.ts';
-import { makeSmallBlobs, SMALL_BYTES, type SmallBlobs } from './small-blobs.ts';
-
-const { COPYFILE_FICLONE } = constants;
-
-type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+import { inMemory, type OpenBlob, wholeOf } from './open-blob.ts';
+import { makeSmallContent, type SmallBlobRows } from './small-content.ts';
 
 /** The interface to where bytes are stored (design: only `Database` and `BlobStore` have twins). */
 export interface BlobStore {
@@ -20,14 +16,13 @@ export interface BlobStore {
   holdRest(): HeldRest;
   /** The bytes of a blob. Rejects when no blob has that key. */
   read(key: string): Promise<Buffer>;
-  /**
-   * Copies the bytes of a blob into an existing file, without passing them through this process. Throws `not_found` when no
-   * blob has that key.
-   */
+  /** The bytes of those of some blobs that are rows, or will be. The caller limits how much that is. */
+  readSmall(keys: readonly string[]): Promise<Contents>;
+  /** Copies the bytes of a blob into an existing file. Throws `not_found` when no blob has that key. */
   copyTo(key: string, path: string): Promise<void>;
   /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when no blob has that key. */
   open(key: string): Promise<OpenBlob>;
-  /** Keys of all blobs, a few at a time, unordered. */
+  /** Keys of blobs that may be unused, a few at a time, unordered: of all files, and of those rows that no other lists. */
   list(): AsyncIterable<string>;
   /** Whether someone holds a blob: a row may soon refer to it. */
   isHeld(key: string): boolean;
@@ -35,143 +30,69 @@ export interface BlobStore {
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
-/** A blob being read. Its bytes remain until it is closed, even when it is removed meanwhile. */
-export interface OpenBlob {
-  /** Bytes. */
-  readonly size: number;
-  /** Fills `bytes` from `start` on. Rejects when the blob has fewer. */
-  read(bytes: Uint8Array, start: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** `add` holds an existing blob. */
 export interface BlobHold extends Held {
-  /** Stores bytes durably, passed whole or in chunks, and returns their key: lower-case hex SHA-256. */
+  /** Takes bytes, whole or in chunks, and returns their key: lower-case hex SHA-256. They are stored durably, or among the contents. */
   put(bytes: Uint8Array | Pieces): Promise<string>;
+  /** Takes small blobs of the snapshot thread among the contents. */
+  take(portion: Portion): void;
+  /** The bytes of small blobs, which whoever lists one stores in the same commit. */
+  readonly contents: ContentSource;
 }
 
 /** Opens the blob store below a directory, and removes what a crash left half-written. */
-export async function openBlobStore(directory: string): Promise<BlobStore> {
-  const incoming = incomingPath(directory);
-  await rm(incoming, { recursive: true, force: true });
-  await mkdir(incoming, { recursive: true, mode: 0o700 });
-  const pathOf = (key: string) => blobPath(directory, key);
-  const small = makeSmallBlobs();
-  const holds = makeHolds((key) => {
-    small.remove(key);
-    rmSync(pathOf(key), { force: true });
+export async function openBlobStore(directory: string, rows: SmallBlobRows): Promise<BlobStore> {
+  const files = await openFileBlobs(directory);
+  const small = makeSmallContent(rows);
+  const holds = makeHolds(async (key, isHeld) => {
+    // First, as no other code may run between the check and this.
+    const size = files.remove(key);
+    small.forget(key);
+    return size !== undefined && size > SMALL_BLOB_BYTES ? true : small.remove(key, isHeld);
   });
 
-  /** Writes the chunks to a temporary file, and moves it to its place once its key is known and held. */
-  async function keep(pieces: Pieces, hold: (key: string) => void): Promise<string> {
-    const temporary = join(incoming, randomUUID());
-    try {
-      const key = await writeDurably(temporary, pieces);
-      // Before the look-up: from here on it must not be removed.
-      hold(key);
-      await place(temporary, pathOf(key));
-      return key;
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-  }
-
-  async function place(temporary: string, path: string): Promise<void> {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    if (await exists(path)) await rm(temporary);
-    else await rename(temporary, path);
-    // Also for an existing blob: its writer may not have synced yet. Syncing an unchanged directory costs little.
-    await syncDirectory(dirname(path));
-    await syncDirectory(directory);
+  function makeHold(): BlobHold {
+    const { add, release } = holds.open();
+    const contents = small.open();
+    return {
+      contents,
+      put: async (bytes) => {
+        const given = await gather(bytes instanceof Uint8Array ? [bytes] : bytes, SMALL_BLOB_BYTES);
+        if (!Buffer.isBuffer(given)) return files.keep(given, add);
+        return contents.put(given, add) ?? files.keep([given], add);
+      },
+      take: contents.add,
+      add,
+      release: () => {
+        contents.release();
+        return release();
+      },
+    };
   }
 
   return {
-    hold: () => {
-      const { add, release } = holds.open();
-      return {
-        put: async (bytes) => keep(bytes instanceof Uint8Array ? [bytes] : bytes, add),
-        add,
-        release,
-      };
-    },
+    hold: makeHold,
     holdRest: holds.openRest,
-    read: async (key) => readFile(pathOf(key)),
-    copyTo: async (key, path) => copyFile(pathOf(key), path, COPYFILE_FICLONE).catch(refuseMissing),
-    open: async (key) => {
-      const known = small.find(key);
-      return known === undefined ? openFile(pathOf(key), key, small) : inMemory(known);
+    read: async (key) => {
+      const known = await small.find(key);
+      return known === undefined ? files.read(key) : Buffer.from(known);
     },
-    list: () => listKeys(directory),
+    readSmall: small.findSome,
+    copyTo: async (key, path) => {
+      const known = await small.find(key);
+      await (known === undefined ? files.copyTo(key, path) : writeFile(path, known));
+    },
+    open: async (key) => {
+      const known = await small.find(key);
+      if (known !== undefined) return inMemory(known);
+      const file = await files.open(key);
+      return file.size > SMALL_BLOB_BYTES ? file : inMemory(await small.keep(key, () => wholeOf(file)));
+    },
+    list: async function* () {
+      yield* files.list();
+      yield* small.listUnused();
+    },
     isHeld: holds.isHeld,
     removeUnless: holds.removeUnless,
   };
-}
-
-function refuseMissing(error: unknown): never {
-  throw codeOf(error) === 'ENOENT' ? notFound('File') : error;
-}
-
-async function openFile(path: string, key: string, small: SmallBlobs): Promise<OpenBlob> {
-  const file = await open(path, 'r').catch(refuseMissing);
-  try {
-    const { size } = await file.stat();
-    const read: OpenBlob['read'] = (bytes, start) => fill(file, bytes, start);
-    if (size > SMALL_BYTES) return { size, read, close: async () => file.close() };
-    const whole = await small.keep(key, async () => {
-      // Not from the pool, of which it would keep more than itself.
-      const bytes = Buffer.allocUnsafeSlow(size);
-      await read(bytes, 0);
-      return bytes;
-    });
-    await file.close();
-    return inMemory(whole);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-function inMemory(whole: Buffer): OpenBlob {
-  return {
-    size: whole.length,
-    read: async (bytes, start) => {
-      if (whole.copy(bytes, 0, start) < bytes.length) throw endedEarly();
-    },
-    close: async () => undefined,
-  };
-}
-
-async function fill(file: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, at, bytes.length - at, start + at);
-    if (bytesRead === 0) throw endedEarly();
-    at += bytesRead;
-  }
-}
-
-const endedEarly = () => new Error('A blob ended before its size.');
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Writes a new file, and returns the hash of its content. */
-async function writeDurably(path: string, pieces: Pieces): Promise<string> {
-  const hash = createHash('sha256');
-  await using file = await open(path, 'wx', 0o600);
-  for await (const piece of pieces) {
-    hash.update(piece);
-    await file.writeFile(piece);
-  }
-  await file.sync();
-  return hash.digest('hex');
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  await using directory = await open(path, 'r');
-  await directory.sync();
 }

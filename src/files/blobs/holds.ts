@@ -3,7 +3,7 @@
 /** Keys that will soon be referred to. */
 export interface Held {
   add(key: string): void;
-  /** Versions the keys, and returns them. */
+  /** Releases the keys, and returns them. */
   release(): readonly string[];
 }
 
@@ -11,6 +11,8 @@ export interface Held {
 export interface HeldRest {
   /** Keys up to this one, in their order as text, may be removed from now on. */
   passed(key: string): void;
+  /** Resolves when the removals that began before have ended. */
+  quiet(): Promise<void>;
   release(): void;
 }
 
@@ -23,12 +25,31 @@ export interface Holds {
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
 
-/** `remove` deletes the blob of a key immediately. */
-export function makeHolds(remove: (key: string) => void): Holds {
+/**
+ * `remove` deletes the blob of a key: immediately, or, returning false when it was held before, in a commit that checks the rows once
+ * more.
+ */
+export function makeHolds(remove: (key: string, isHeld: () => boolean) => Promise<boolean>): Holds {
+  const removals = new Set<Promise<unknown>>();
   const holds = new Set<Pick<ReadonlySet<string>, 'has'>>();
   /** The newest check of the rows for each key to be removed, unless the key was held since the check started. */
   const looks = new Map<string, object>();
   const isHeld = (key: string) => Array.from(holds).some((held) => held.has(key));
+
+  async function removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean> {
+    const look = {};
+    looks.set(key, look);
+    try {
+      const used = await isInUse(key);
+      // A holder during the check may refer to it by now.
+      const isHeldSince = () => looks.get(key) !== look;
+      if (isHeldSince()) return false;
+      return used || (await remove(key, isHeldSince));
+    } finally {
+      if (looks.get(key) === look) looks.delete(key);
+    }
+  }
+
   return {
     isHeld,
     open: () => {
@@ -54,22 +75,15 @@ export function makeHolds(remove: (key: string) => void): Holds {
         passed: (key) => {
           last = key;
         },
+        quiet: async () => void (await Promise.allSettled(removals)),
         release: () => void holds.delete(rest),
       };
     },
     removeUnless: async (key, isInUse) => {
       if (isHeld(key)) return false;
-      const look = {};
-      looks.set(key, look);
-      try {
-        const used = await isInUse(key);
-        // A holder during the check may refer to it by now. From here to the removal, no other code runs.
-        if (looks.get(key) !== look) return false;
-        if (!used) remove(key);
-        return true;
-      } finally {
-        if (looks.get(key) === look) looks.delete(key);
-      }
+      const removal = removeUnless(key, isInUse);
+      removals.add(removal);
+      return removal.finally(() => removals.delete(removal));
     },
   };
 }

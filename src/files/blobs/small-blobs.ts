@@ -1,16 +1,16 @@
-// Small blobs that were read lately, in memory: opening a file, asking for its size, reading and closing it costs more than all
-// else that sending a few kilobytes does.
+// Small blobs that were read or put lately, in memory: reading a row, or a file of an earlier version, costs more than all else that
+// sending a few kilobytes does.
 import { MB } from '../../domain/byte-units.ts';
 
-/** Larger ones are read from the disk each time. */
-export const SMALL_BYTES = 65_536;
 /** All of them together. */
 const MAX_BYTES = 16 * MB;
 
 export interface SmallBlobs {
   find(key: string): Buffer | undefined;
-  /** Keeps the bytes of a blob that `load` reads, unless one is removed meanwhile, and returns them. */
-  keep(key: string, load: () => Promise<Buffer>): Promise<Buffer>;
+  /** Keeps the bytes of a blob, which must not be of the pool: it would keep more than them. */
+  add(key: string, bytes: Buffer): void;
+  /** Keeps the bytes of a blob if `load` finds them, unless one is removed meanwhile, and returns them. */
+  keep<Found extends Buffer | undefined>(key: string, load: () => Promise<Found>): Promise<Found>;
   /** Forgets one that is removed. */
   remove(key: string): void;
 }
@@ -38,6 +38,7 @@ export function makeSmallBlobs(maxBytes = MAX_BYTES): SmallBlobs {
   }
 
   return {
+    add,
     find: (key) => {
       const bytes = known.get(key);
       if (bytes === undefined) return undefined;
@@ -48,7 +49,7 @@ export function makeSmallBlobs(maxBytes = MAX_BYTES): SmallBlobs {
     keep: async (key, load) => {
       const before = removals;
       const bytes = await load();
-      if (removals === before) add(key, bytes);
+      if (bytes !== undefined && removals === before) add(key, bytes);
       return bytes;
     },
     remove: (key) => {

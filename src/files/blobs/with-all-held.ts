@@ -5,6 +5,7 @@ import type { BlobStore } from './blobs.ts';
 export async function withAllHeld<T>(blobs: Pick<BlobStore, 'holdRest'>, read: () => Promise<T>): Promise<T> {
   const all = blobs.holdRest();
   try {
+    await all.quiet();
     return await read();
   } finally {
     all.release();

@@ -29,6 +29,9 @@ export interface PackTask extends Task {
   readonly kind: 'tar.gz' | 'zip';
 }
 
+/** Where the bytes of small files are written that are too many for a message. */
+export const contentsPath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-contents`;
+
 /** Where an archive is written before it is moved to its place as a blob. */
 export const archivePath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-archive`;
 
@@ -42,23 +45,38 @@ export type ToSnapshotThread =
   | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask; readonly files: readonly SnapshotFile[] }
   /** What was reported last is taken. */
   | { readonly t: 'held' }
+  /** Bytes that were wanted, as far as they are rows; null: they can't be read. */
+  | { readonly t: 'contents'; readonly contents: ReadonlyMap<string, Uint8Array> | null }
   | { readonly t: 'cancel' };
+
+/** A file that was found. `at`: where its bytes begin among the reported ones; absent of a large one, and of one reported before. */
+export type ReportedFile = SnapshotFile & { readonly at?: number };
 
 export type FromSnapshotThread =
   /**
-   * Files that were found, or the one archive without a path: they must be held before they are moved to their places as blobs.
+   * Files that were found. Large ones must be held before they are moved to their places as blobs; the bytes of small ones are in the
+   * file `contents`.
    */
-  | { readonly t: 'found'; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'found'; readonly files: readonly ReportedFile[]; readonly contents: string }
+  /** Blobs whose bytes it needs, if they are rows. */
+  | { readonly t: 'wanted'; readonly keys: readonly string[] }
   /** Paths that have no file any more. */
   | { readonly t: 'gone'; readonly paths: readonly string[] }
   | LastFromSnapshotThread;
 
-/** `files`: those that were reported in no other way; they are few, and in their places already. */
-export type LastFromSnapshotThread =
+/** Files that were reported in no other way: they are few, and large ones are in their places already. `contents`: the bytes of small ones. */
+export interface FewFiles {
+  readonly files: readonly ReportedFile[];
+  readonly contents: Uint8Array<ArrayBuffer>;
+}
+
+export type LastFromSnapshotThread = FewFiles & How;
+
+type How =
   /** `looked`: null of an archive; of its paths, those that were reported in no other way. */
-  | { readonly t: 'done'; readonly looked: Looked | null; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'done'; readonly looked: Looked | null }
   /** The thread doesn't know the look that the order names: it has to come with the recorded files. */
-  | { readonly t: 'unknown'; readonly files: readonly [] }
+  | { readonly t: 'unknown' }
   /**
    * `words` are for the caller, `cause` for the log. `full`: for lack of space, so that a retry may succeed. `lostBlob`: one that had been
    * found was removed before it was held, so that another look reads its file.
@@ -69,5 +87,4 @@ export type LastFromSnapshotThread =
       readonly cause: string | null;
       readonly full: boolean;
       readonly lostBlob: boolean;
-      readonly files: readonly SnapshotFile[];
     };

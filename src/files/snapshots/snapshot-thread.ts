@@ -5,18 +5,21 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
+import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import type { Log } from '../../log/log.ts';
 import { ResidentThread } from '../../threads/resident.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 import { hasBlob, incomingPath, removeScratch } from '../blobs/blob-place.ts';
-import type { BlobHold } from '../blobs/blobs.ts';
+import type { BlobHold, BlobStore } from '../blobs/blobs.ts';
+import type { Portion } from '../blobs/held-contents.ts';
 import {
   archivePath,
   type FromSnapshotThread,
   type LastFromSnapshotThread,
   type Looked,
   type PackTask,
+  type ReportedFile,
   type SnapshotTask,
   type ToSnapshotThread,
 } from './snapshot-requests.ts';
@@ -30,7 +33,7 @@ export interface SnapshotRequest {
   readonly limits: SnapshotLimits;
   /** What it is compared with; absent: nothing, so that all files are new. */
   readonly recorded?: RecordedFiles;
-  /** If set, the bytes of the files that differ are stored as blobs that it holds. */
+  /** If set, the bytes of the files that differ are stored as blobs that it holds, those of small ones are among its contents. */
   readonly hold: BlobHold | null;
   /** For the work itself, without the time that the request waits for others. */
   readonly deadlineMs: number;
@@ -48,7 +51,7 @@ export interface RecordedFiles {
 export interface PackRequest {
   /** Names and the keys of their blobs; in the archive in this request, without the leading `/`. */
   readonly files: readonly SnapshotFile[];
-  /** Holds the archive's blob. The packed blobs must be held, too, or in use. */
+  /** Holds the archive's blob; a small one is among its contents. The packed blobs must be held, too, or in use. */
   readonly hold: BlobHold;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
@@ -87,6 +90,7 @@ export interface SnapshotThreadParts {
   readonly directory: string;
   /** The directory of the blob store. */
   readonly blobs: string;
+  readonly readSmall: BlobStore['readSmall'];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -119,7 +123,7 @@ interface Job {
 const MAX_LOST_BLOBS = 10;
 
 /** The thread, which lives while there are requests and one minute longer. */
-export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThreadParts): SnapshotThread {
+export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: SnapshotThreadParts): SnapshotThread {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const manifestPath = (sessionId: string) => join(directory, `${sessionId}.json`);
   const thread: Thread = new ResidentThread({
@@ -132,6 +136,8 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     failed: (error) => log.error({ err: error }, 'the thread that reads workspaces failed'),
   });
 
+  const means: Means = { thread, readSmall, log };
+
   /** What every task has: its time, and its place among the blobs. */
   function room(deadlineMs: number): Omit<PackTask, 'kind'> {
     return { deadlineMs, blobs, scratch: join(incomingPath(blobs), randomUUID()), holdsFirst: false };
@@ -143,7 +149,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
   ): Promise<Archive> {
     const task = { kind, ...room(deadlineMs) };
     begun?.(archivePath(task));
-    const given = await sendRequest(thread, log, { task, files, hold, signal });
+    const given = await sendRequest(means, { task, files, hold, signal });
     const [archive] = given === 'unknown' ? [] : given.found;
     return { key: archive!.sha256, size: archive!.size };
   }
@@ -152,7 +158,7 @@ export function makeSnapshotThread({ directory, blobs, clock, log }: SnapshotThr
     takeSnapshot: async ({ sessionId, root, limits, recorded = NOTHING_RECORDED, hold, deadlineMs, signal }) => {
       const place = { manifestPath: manifestPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
       const look = (since: string | null, files: readonly SnapshotFile[]) =>
-        sendRequest(thread, log, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
+        sendRequest(means, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
       const known = recorded.token === null ? 'unknown' : await look(recorded.token, []);
       const given = known === 'unknown' ? await look(null, await recorded.read()) : known;
       if (given === 'unknown' || given.looked === null) throw new Error('A look has no result.');
@@ -175,21 +181,34 @@ interface Given {
   readonly looked: Looked | null;
 }
 
-async function sendRequest(thread: Thread, log: Log, job: Job): Promise<Given | 'unknown'> {
+interface Means {
+  readonly thread: Thread;
+  readonly readSmall: BlobStore['readSmall'];
+  readonly log: Log;
+}
+
+async function sendRequest(means: Means, job: Job): Promise<Given | 'unknown'> {
+  const { thread, log } = means;
   const { task, files, hold, signal } = job;
   const { kind } = task;
   const [found, gone]: [SnapshotFile[], string[]] = [[], []];
-  const take = (some: readonly SnapshotFile[]) => {
-    for (const file of some) {
-      hold?.add(file.sha256);
-      found.push(file);
+  const take = (some: readonly ReportedFile[], bytes: Portion['bytes']) => {
+    for (const { path, size, sha256 } of some) {
+      hold?.add(sha256);
+      found.push({ path, size, sha256 });
     }
+    const places = some.flatMap(({ at, size, sha256: key }) => (at === undefined ? [] : [{ key, at, size }]));
+    if (places.length > 0) hold?.take({ bytes, places });
   };
   const end = await thread.request<LastFromSnapshotThread>({
     messages: messagesOf(task, files),
     isLong: kind !== 'snapshot' && isLarge(files),
     onMessage: (message, post) => {
-      if (message.t === 'found') take(message.files);
+      if (message.t === 'wanted') {
+        void readSmallFor(means, message.keys).then((contents) => post({ t: 'contents', contents }));
+        return undefined;
+      }
+      if (message.t === 'found') take(message.files, message.contents);
       else if (message.t === 'gone') gone.push(...message.paths);
       else return { value: message };
       post({ t: 'held' });
@@ -202,23 +221,32 @@ async function sendRequest(thread: Thread, log: Log, job: Job): Promise<Given | 
   if (end.kind !== 'done') {
     await removeWritten(task.scratch, log);
     // The thread was ended because of another request, or crashed.
-    if (end.kind === 'crashed' && job.isRepeated !== true)
-      return sendRequest(thread, log, { ...job, isRepeated: true });
+    if (end.kind === 'crashed' && job.isRepeated !== true) return sendRequest(means, { ...job, isRepeated: true });
     throw unavailable(WORDS[end.kind], end.kind === 'not_started' ? new NoThreadError() : undefined);
   }
   const { value } = end;
-  take(value.files);
+  take(value.files, value.contents);
   // Until it was held here, it may have been removed.
-  const isLost = ({ sha256 }: SnapshotFile) => !hasBlob(task.blobs, sha256);
+  const isLost = ({ size, sha256 }: SnapshotFile) => size > SMALL_BLOB_BYTES && !hasBlob(task.blobs, sha256);
   if (value.t === 'done' && hold !== null && value.files.some(isLost))
-    return sendRequest(thread, log, { ...job, task: { ...task, holdsFirst: true } });
+    return sendRequest(means, { ...job, task: { ...task, holdsFirst: true } });
   if (value.t === 'unknown') return 'unknown';
   if (value.t === 'done') return { found, gone: [...gone, ...(value.looked?.gone ?? [])], looked: value.looked };
   const { words, cause, full, lostBlob } = value;
   const { lostBlobs = 0 } = job;
-  if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return sendRequest(thread, log, { ...job, lostBlobs: lostBlobs + 1 });
+  if (lostBlob && lostBlobs < MAX_LOST_BLOBS) return sendRequest(means, { ...job, lostBlobs: lostBlobs + 1 });
   if (cause !== null) log.error({ kind, cause }, 'a workspace could not be stored');
   throw full ? noSpace() : unavailable(words);
+}
+
+/** Null when they can't be read. */
+async function readSmallFor({ readSmall, log }: Means, keys: readonly string[]) {
+  try {
+    return await readSmall(keys);
+  } catch (error) {
+    log.error({ err: error }, 'the bytes of small files could not be read');
+    return null;
+  }
 }
 
 /** Of the files to pack. */

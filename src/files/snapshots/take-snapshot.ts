@@ -2,10 +2,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
+import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall } from './copy-file.ts';
 import { isSettled, type Manifest, type Manifests, type SeenFile } from './manifests.ts';
-import type { Looked, SnapshotTask } from './snapshot-requests.ts';
+import type { Looked, ReportedFile, SnapshotTask } from './snapshot-requests.ts';
 import type { Pace } from './pace.ts';
 import { NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
 import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
@@ -14,10 +15,12 @@ import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
 export interface Work {
   readonly pace: Pace;
   /**
-   * Reports files to the main thread, and resolves when it holds their blobs. `areAll`: none were reported before, and none will
-   * be: a few are then reported with the end of the order.
+   * Reports files to the main thread, the small ones with their bytes one after another, and resolves when it holds their blobs.
+   * `areAll`: none were reported before, and none will be: a few are then reported with the end of the order.
    */
-  readonly report: (files: readonly SnapshotFile[], areAll: boolean) => Promise<void>;
+  readonly report: (files: readonly ReportedFile[], contents: readonly Buffer[], areAll: boolean) => Promise<void>;
+  /** The bytes of those of some small blobs that are rows. */
+  readonly ask: (keys: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
   /** Reports paths that have no file any more. */
   readonly reportGone: (paths: readonly string[]) => Promise<void>;
 }
@@ -33,11 +36,9 @@ export interface Before {
 const BATCH = 1_024;
 /** Bytes that are held in memory meanwhile. */
 const BATCH_BYTES = 4_194_304;
-/** Files up to this size are read into memory: a copy of one whose bytes are a blob already would only be removed again. */
-const SMALL_BYTES = 65_536;
 
 interface Read extends SnapshotFile {
-  /** Its bytes, or where they were written to; null when neither is needed. */
+  /** Its bytes when it is small, or where they were written to; null when neither is needed. */
   readonly copy: Buffer | string | null;
   /** Whether it was read now, rather than known from before. */
   readonly isFresh: boolean;
@@ -112,8 +113,10 @@ interface Reader {
 function makeReader(task: SnapshotTask, work: Work, base: Base): Reader {
   const seen = new Map<string, SeenFile>();
   let [copies, fresh, bytes] = [0, 0, 0];
-  const isThere = (path: string, sha256: string) =>
-    !task.keep || (base.hasBlobs && base.recordedAt(path) === sha256) || hasBlob(task.blobs, sha256);
+  const isRecorded = ({ path, sha256 }: Pick<Read, 'path' | 'sha256'>) => base.recordedAt(path) === sha256;
+  /** What is recorded of a small file has its bytes beside it; a large one may have been lost, and is then stored again. */
+  const isStored = (file: Pick<Read, 'path' | 'sha256' | 'size'>) =>
+    isSmall(file) ? isRecorded(file) : (base.hasBlobs && isRecorded(file)) || hasBlob(task.blobs, file.sha256);
 
   function note({ path, stats }: FoundFile, sha256: string, hashedAt: number): void {
     fresh += 1;
@@ -141,12 +144,13 @@ function makeReader(task: SnapshotTask, work: Work, base: Base): Reader {
       const size = Number(stats.size);
       bytes += size;
       const known = base.manifest.files.get(path);
-      const isSame = known?.identity === identityOf(stats) && isThere(path, known.sha256);
+      const isSame =
+        known?.identity === identityOf(stats) && (!task.keep || isStored({ path, sha256: known.sha256, size }));
       if (isSame && known.settled) {
         seen.set(path, known);
         return { path, size, sha256: known.sha256, copy: null, isFresh: false };
       }
-      if (!task.keep || size > SMALL_BYTES) return readLarge(found, isSame ? known.sha256 : undefined);
+      if (!task.keep || !isSmall({ size })) return readLarge(found, isSame ? known.sha256 : undefined);
       const hashedAt = Date.now();
       const small = readSmall(found);
       if (small === undefined) return undefined;
@@ -154,8 +158,7 @@ function makeReader(task: SnapshotTask, work: Work, base: Base): Reader {
       note(found, sha256, hashedAt);
       return { path, size, sha256, copy: small, isFresh: true };
     },
-    differs: ({ path, sha256 }) =>
-      base.recordedAt(path) !== sha256 || (task.keep && !base.hasBlobs && !hasBlob(task.blobs, sha256)),
+    differs: (file) => !isRecorded(file) || (task.keep && !isStored(file)),
     result: () => ({ seen, fresh, bytes, gone: [...base.paths()].filter((path) => !seen.has(path)) }),
   };
 }
@@ -167,26 +170,37 @@ export class LostBlobError extends ErrandError {
   }
 }
 
-/** Has some files held, then moves their bytes to the blobs. */
+const isSmall = ({ size }: Pick<SnapshotFile, 'size'>) => size <= SMALL_BLOB_BYTES;
+
+/** Has some files held, those that are small with their bytes, then moves those of large ones to the blobs. */
 async function hand(task: SnapshotTask, { report }: Work, batch: readonly Read[], areAll: boolean): Promise<void> {
   if (batch.length === 0) return;
-  await report(
-    batch.map(({ path, size, sha256 }) => ({ path, size, sha256 })),
-    areAll,
-  );
-  if (!task.keep) return;
+  const contents = new Map<string, Buffer>();
+  let end = 0;
+  const reported = batch.map(({ path, size, sha256, copy }): ReportedFile => {
+    if (!Buffer.isBuffer(copy) || contents.has(sha256)) return { path, size, sha256 };
+    contents.set(sha256, copy);
+    end += size;
+    return { path, size, sha256, at: end - size };
+  });
+  await report(reported, [...contents.values()], areAll);
+  if (task.keep)
+    await place(
+      task,
+      batch.filter((file) => !isSmall(file)),
+    );
+}
+
+async function place(task: SnapshotTask, large: readonly Read[]): Promise<void> {
   const missing = new Map<string, Written>();
   const found: string[] = [];
-  for (const { sha256, copy, isFresh } of batch) {
+  for (const { sha256, copy, isFresh } of large) {
     if (hasBlob(task.blobs, sha256) || missing.has(sha256)) {
       if (typeof copy === 'string') rmSync(copy, { force: true });
       if (isFresh) found.push(sha256);
-    } else if (copy !== null) missing.set(sha256, writtenOf(task, sha256, copy));
+    } else if (typeof copy === 'string') missing.set(sha256, { path: copy, key: sha256 });
     // It existed a moment ago, when nothing held it.
     else throw new LostBlobError();
   }
   await placeBlobs(task.blobs, [...missing.values()], found);
 }
-
-const writtenOf = ({ scratch }: SnapshotTask, key: string, copy: Buffer | string): Written =>
-  typeof copy === 'string' ? { path: copy, key } : { path: `${scratch}-${key}`, key, bytes: copy };

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { create as contentDisposition } from 'content-disposition';
 import { ErrandError } from '../../domain/errors.ts';
-import type { OpenBlob } from '../../files/blobs/blobs.ts';
+import type { OpenBlob } from '../../files/blobs/open-blob.ts';
 import type { Presentation } from '../../files/media-type.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, limitStall, writeHead } from '../replies/head.ts';

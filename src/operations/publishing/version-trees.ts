@@ -35,7 +35,7 @@ export function makeVersionTrees({ manifests, blobs }: VersionTreeParts) {
     }
     try {
       const sha256 = await hold.put(counted());
-      await manifests.keepTree(seq, { size, sha256 });
+      await manifests.keepTree(seq, { size, sha256 }, await hold.contents.read([sha256]));
       return sha256;
     } finally {
       hold.release();

@@ -10,6 +10,7 @@ import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/session
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Contents } from '../../domain/sessions/contents.ts';
 import { outputSchemaField, schemaRefusal } from '../../domain/schema/output-schema.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
@@ -18,6 +19,7 @@ import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
+import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Acceptance, NewTurn } from '../../store/lifecycle/accept-run.ts';
@@ -67,7 +69,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const hold = blobs.hold();
     let fresh = false;
     try {
-      const kept = await storeContent({ store, hold, caller, fetchImages, asking }, input.content);
+      const kept = await storeContent({ store, blobs, hold, caller, fetchImages, asking }, input.content);
       // Assembling and storing a long text takes time, so the loop yields to other requests.
       await nextTurn();
       // Fetching may have taken a long time.
@@ -89,8 +91,9 @@ export function makeAcceptTurn(parts: AcceptParts) {
   async function accept(
     caller: KeyCaller,
     input: TurnInput & Pick<NewTurn, 'sessionSeq'>,
-    { content, attachments }: KeptContent,
+    kept: KeptContent,
   ): Promise<AcceptedTurn> {
+    const { content, attachments } = kept;
     const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
     const userQuotaBytes = settings().workspace.userQuotaMb * MB;
@@ -107,9 +110,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
       title: titleOf(text) || attachments[0]?.name || 'Untitled',
       idempotencyKey: input.idempotencyKey,
       setup,
-      content,
+      ...kept,
       preview: previewOf(text),
-      attachments,
       userQuotaBytes,
       ...limitsOf(parts, input),
     };
@@ -191,6 +193,7 @@ async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject
 
 interface ContentParts {
   readonly store: Pick<Store, 'runs' | 'sessions'>;
+  readonly blobs: BlobStore;
   /** Keeps the blobs until the turn refers to them. */
   readonly hold: BlobHold;
   readonly caller: KeyCaller;
@@ -201,10 +204,12 @@ interface ContentParts {
 interface KeptContent {
   readonly content: UserBlock[];
   readonly attachments: NewAttachment[];
+  /** The bytes of small ones. */
+  readonly contents: Contents;
 }
 
 /**
- * Turns input blocks into message content, with the bytes of uploads stored as blobs. The most expensive steps come last.
+ * Turns input blocks into message content, with the bytes of large uploads stored as blobs. The most expensive steps come last.
  */
 async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]): Promise<KeptContent> {
   const kept = new Map<InputBlock, NewAttachment>();
@@ -219,7 +224,9 @@ async function storeContent(parts: ContentParts, blocks: readonly InputBlock[]):
     if (block.type === 'text') return block;
     return { type: 'attachment', attachmentId: kept.get(block)!.id, media: block.media };
   });
-  return { content, attachments: blocks.flatMap((block) => kept.get(block) ?? []) };
+  const attachments = blocks.flatMap((block) => kept.get(block) ?? []);
+  const contents = await parts.hold.contents.read(attachments.map(({ sha256 }) => sha256));
+  return { content, attachments, contents };
 }
 
 async function storeUpload(
@@ -242,11 +249,13 @@ async function storeUpload(
 }
 
 async function reuse(
-  { store, hold, caller }: ContentParts,
+  { store, blobs, hold, caller }: ContentParts,
   block: Extract<InputBlock, { type: 'stored' }>,
 ): Promise<NewAttachment> {
-  const found = await store.sessions.findAttachment(caller.user.seq, block.path);
-  if (found === undefined) throw notFound('Attachment');
-  hold.add(found.sha256);
-  return { ...found, id: randomUUID() };
+  return withAllHeld(blobs, async () => {
+    const found = await store.sessions.findAttachment(caller.user.seq, block.path);
+    if (found === undefined) throw notFound('Attachment');
+    hold.add(found.sha256);
+    return { ...found, id: randomUUID() };
+  });
 }

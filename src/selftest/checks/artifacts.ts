@@ -5,6 +5,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { list, type ReadEntry } from 'tar';
+import { makeReadStored } from './stored-blobs.ts';
 
 interface FileRow {
   readonly seq: number;
@@ -44,6 +45,7 @@ export async function checkArtifacts(
 ): Promise<{ readonly checked: number; readonly problems: readonly string[] }> {
   const connection = new Connection(databaseFile, { readonly: true });
   try {
+    const read = makeReadStored(connection, join(dataDir, 'blobs'));
     const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
     const artifacts = all<ArtifactRow>(
       `SELECT a.run_seq, r.artifact_status, a.archive_key, a.file_count FROM run_artifacts a
@@ -63,8 +65,8 @@ export async function checkArtifacts(
     const byRun = Map.groupBy(ofRuns, ({ seq }) => seq);
     const blobs = new Set([...ofRuns, ...ofSessions].map(({ sha256 }) => sha256));
     const checks = [
-      ...artifacts.map((artifact) => () => checkArchive(dataDir, artifact, byRun.get(artifact.run_seq) ?? [])),
-      ...[...blobs].map((key) => () => checkBlob(dataDir, key)),
+      ...artifacts.map((artifact) => () => checkArchive(read, artifact, byRun.get(artifact.run_seq) ?? [])),
+      ...[...blobs].map((key) => async () => checkBlob(read, key)),
       ...ofSessions.map((file) => () => checkWorkspace(dataDir, file)),
       () => checkSnapshots(dataDir),
     ];
@@ -84,25 +86,24 @@ function checkStatus(run: { seq: number; artifact_status: string; status: string
     : [`run ${run.seq} is ${run.status}, its artifacts are ${run.artifact_status}`];
 }
 
-const blobOf = (dataDir: string, key: string) =>
-  readFile(join(dataDir, 'blobs', key.slice(0, 2), key)).catch(() => null);
+type ReadStored = ReturnType<typeof makeReadStored>;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-async function checkBlob(dataDir: string, key: string): Promise<string[]> {
-  const bytes = await blobOf(dataDir, key);
+function checkBlob(read: ReadStored, key: string): string[] {
+  const bytes = read(key);
   if (bytes === null) return [`the blob ${key} is gone`];
   return sha256(bytes) === key ? [] : [`the blob ${key} is damaged`];
 }
 
 /** The archive contains exactly the listed files, unless it has still to be asked for. */
-async function checkArchive(dataDir: string, artifact: ArtifactRow, files: readonly FileRow[]): Promise<string[]> {
+async function checkArchive(read: ReadStored, artifact: ArtifactRow, files: readonly FileRow[]): Promise<string[]> {
   const { run_seq, archive_key, file_count } = artifact;
   const problems =
     file_count === files.length ? [] : [`run ${run_seq} has ${files.length} files, and says ${file_count}`];
   if (artifact.artifact_status !== 'ready' || file_count === 0) return problems;
   // Nobody has asked for it yet.
   if (archive_key === null) return problems;
-  const bytes = await blobOf(dataDir, archive_key);
+  const bytes = read(archive_key);
   if (bytes === null) return [...problems, `the archive of run ${run_seq} is gone`];
   const packed = new Map<string, string>();
   const reading = list({

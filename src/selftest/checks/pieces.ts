@@ -1,14 +1,13 @@
 // What became of the pieces of work: each was accepted once, and its answer, steps and files are those of the script.
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { INTERRUPTED } from '../../agent/conversation/history.ts';
-import { blobPath } from '../../files/blobs/blob-place.ts';
 import type { Finding, PromiseName } from '../promises.ts';
 import type { Piece } from '../work/load.ts';
 import { answerOf, callIdOf, fileOf, filesOf } from '../work/scripted-model.ts';
 import { databaseOf, type RunRecord } from './journal-rows.ts';
+import { makeReadStored } from './stored-blobs.ts';
 
 /** Checks what clients saw against what is stored. */
 export function checkPieces(dataDir: string, pieces: readonly Piece[], records: readonly RunRecord[]): Finding[] {
@@ -95,6 +94,7 @@ function files(completed: readonly RunRecord[], dataDir: string): Finding {
   const listed = connection.prepare<[number], { path: string; sha256: string }>(
     'SELECT path, sha256 FROM run_artifact_files WHERE run_seq = ?',
   );
+  const read = makeReadStored(connection, join(dataDir, 'blobs'));
   const problems: string[] = [];
   let checked = 0;
   for (const { run, calls } of completed) {
@@ -106,10 +106,9 @@ function files(completed: readonly RunRecord[], dataDir: string): Finding {
       const { path, content } = fileOf(number, step);
       if (!hashes.has(path) && unsure.has(callIdOf(number, step))) continue;
       const sha256 = createHash('sha256').update(content).digest('hex');
-      const blob = blobPath(join(dataDir, 'blobs'), sha256);
       checked += 1;
       if (hashes.get(path) !== sha256) problems.push(`Run ${run.id}: ${path} is not listed as it was written.`);
-      else if (!existsSync(blob) || readFileSync(blob, 'utf8') !== content)
+      else if (read(sha256)?.toString() !== content)
         problems.push(`Run ${run.id}: the bytes of ${path} are not whole.`);
     }
   }

@@ -1,18 +1,20 @@
 // How the artifacts of an ended run come to their end: ready with an archive, or failed (§3.2, E4).
-import type { Archive, ArtifactError, ArtifactStatus } from '../../domain/sessions/artifact.ts';
+import type { PackedArchive, ArtifactError, ArtifactStatus } from '../../domain/sessions/artifact.ts';
 import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
 import type { RunError, RunStatus } from '../../domain/sessions/run.ts';
 import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
 export function makeArtifactEnds({ write }: Database) {
   return {
     /** pending → ready, with the archive of the run's files. */
-    finishArtifacts: write(function* (tx: Transaction, runSeq: number, archive: Archive): Step<boolean> {
+    finishArtifacts: write(function* (tx: Transaction, runSeq: number, archive: PackedArchive): Step<boolean> {
       const run = yield* findEnded(tx, runSeq);
       if (run === undefined) return false;
+      yield* keepContents(tx, [archive.key], archive.contents);
       yield* tx.run(
         'UPDATE run_artifacts SET archive_key = ?, archive_size = ?, archived_at = ? WHERE run_seq = ?',
         archive.key,

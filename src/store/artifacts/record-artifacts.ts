@@ -3,19 +3,24 @@
 // In parts, the run's own files are written first. Once all of them are there, so are the session's: from then on, what differs from
 // these says nothing of the run any more. After a crash, the former begin anew, and the latter are continued.
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import type { Contents } from '../../domain/sessions/contents.ts';
 import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifact-ends.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
   compareIn,
+  contentsOf,
   type Difference,
   FILES_AT_ONCE,
   type FoundDifference,
+  isOnePart,
   isWithin,
+  keysOf,
   partsOf,
   type TreeChange,
   type WorkspaceSize,
@@ -53,9 +58,11 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
     while ((await clear(runSeq, atOnce)) === atOnce);
   }
 
-  async function addOwnFiles(runSeq: number, { files }: FoundWorkspace): Promise<boolean> {
+  async function addOwnFiles(runSeq: number, { files, contents }: FoundWorkspace): Promise<boolean> {
     await clearAll(runSeq);
-    for (const part of partsOf({ files }, atOnce)) if (!(await addOwn(runSeq, part))) return false;
+    const own = { files, ...(contents && { contents }) };
+    for (const part of partsOf(own, atOnce))
+      if (!(await addOwn(runSeq, part, await contentsOf(own, part)))) return false;
     return endOwn(runSeq);
   }
 
@@ -64,7 +71,7 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
     if (step === undefined || (step === 'own' && !(await addOwnFiles(runSeq, found)))) return undefined;
     const replaced: string[] = [];
     for (const part of partsOf(found, atOnce)) {
-      const keys = await addTree(runSeq, part);
+      const keys = await addTree(runSeq, part, await contentsOf(found, part));
       if (keys === undefined) return undefined;
       for (const key of keys) replaced.push(key);
     }
@@ -74,8 +81,8 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
   return {
     /** Records what a run has changed. Returns undefined when it no longer needs to be collected. */
     recordArtifacts: async (runSeq: number, found: FoundWorkspace): Promise<Recorded | undefined> => {
-      const isSmall = found.files.length + (found.gone?.length ?? 0) <= atOnce;
-      const recorded = isSmall ? await recordAtOnce(runSeq, found) : 'in parts';
+      const isSmall = isOnePart(found, atOnce);
+      const recorded = isSmall ? await recordAtOnce(runSeq, found, await contentsOf(found, found)) : 'in parts';
       return recorded === 'in parts' ? recordInParts(runSeq, found) : recorded;
     },
 
@@ -95,14 +102,19 @@ const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: Ende
   state.step === step && state.runSeq === seq;
 
 /** All in one commit, unless a crash has left parts of the run's own files. */
-function* recordIn(tx: Transaction, runSeq: number, found: FoundWorkspace): Step<Recorded | 'in parts' | undefined> {
+function* recordIn(
+  tx: Transaction,
+  runSeq: number,
+  found: FoundWorkspace,
+  contents: Contents,
+): Step<Recorded | 'in parts' | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
   const before = yield* stateOf(tx, run.sessionSeq);
   if (isAt(before, 'own', run)) return 'in parts';
   const change = yield* compareIn(tx, run.sessionSeq, found);
   const own = isAt(before, 'tree', run) ? before : yield* insertOwn(tx, run, { ...before, ...NONE }, change);
-  const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, ...change });
+  const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, contents, ...change });
   return yield* conclude(tx, run, { found, state: after, change });
 }
 
@@ -124,11 +136,12 @@ function* clearIn(tx: Transaction, runSeq: number, most: number): Step<number> {
   return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
 }
 
-function* addOwnIn(tx: Transaction, runSeq: number, part: Difference): Step<boolean> {
+function* addOwnIn(tx: Transaction, runSeq: number, part: Difference, contents: Contents): Step<boolean> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return false;
   const state = yield* stateOf(tx, run.sessionSeq);
   const change = yield* compareIn(tx, run.sessionSeq, part);
+  yield* keepContents(tx, keysOf(change.changed), contents);
   yield* saveState(tx, run.sessionSeq, yield* insertOwn(tx, run, state, change));
   return true;
 }
@@ -141,12 +154,17 @@ function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
 }
 
 /** Returns the contents that the workspace no longer has. */
-function* addTreeIn(tx: Transaction, runSeq: number, part: Difference): Step<readonly string[] | undefined> {
+function* addTreeIn(
+  tx: Transaction,
+  runSeq: number,
+  part: Difference,
+  contents: Contents,
+): Step<readonly string[] | undefined> {
   const run = yield* findUncollected(tx, runSeq);
   if (run === undefined) return undefined;
   const { sessionSeq } = run;
   const change = yield* compareIn(tx, sessionSeq, part);
-  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   // From now on, the files are those of no look.
   yield* saveState(tx, sessionSeq, { ...after, token: null });
   yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ? AND stale = 0', sessionSeq);

@@ -1,8 +1,9 @@
 // Archives that are packed when they are asked for: small ones for the first time, and those that were removed by age.
-import type { Archive, ArchiveRequest } from '../../domain/sessions/artifact.ts';
+import type { Archive, PackedArchive, ArchiveRequest } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Packing } from './artifact-queue.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 import { isWithin, type WorkspaceSize } from './workspace-tree.ts';
 
 /** An archive that someone asks for: there, or to be packed. `large`: it takes too long to wait for. */
@@ -54,10 +55,11 @@ export function makeRequestedArchives({ read, write }: Database) {
       tx: Transaction,
       { kind, seq }: ArchiveRequest,
       runSeq: number,
-      archive: Archive,
+      archive: PackedArchive,
     ): Step<boolean> {
       const row = yield* tx.get<Row>(READY[kind], seq);
       if (row === undefined || row.key !== null || row.runSeq !== runSeq) return false;
+      yield* keepContents(tx, [archive.key], archive.contents);
       yield* tx.run(KEEP[kind], archive.key, archive.size, tx.now, seq);
       return true;
     }),

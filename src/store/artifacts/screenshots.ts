@@ -1,7 +1,9 @@
 // Screenshots of the browser, at most one per tool use (G7).
+import type { Contents } from '../../domain/sessions/contents.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 
 export interface Screenshot {
   readonly toolUseId: string;
@@ -23,8 +25,10 @@ export function makeScreenshots({ write, read }: Database) {
       tx: Transaction,
       fence: Fence,
       { toolUseId, sha256, mimeType, size }: Screenshot,
+      contents?: Contents,
     ): Step<{ readonly held: boolean; readonly replaced: string | null }> {
       if (!(yield* holds(tx, fence))) return { held: false, replaced: null };
+      yield* keepContents(tx, [sha256], contents);
       const earlier = yield* tx.get<{ sha256: string }>(
         'SELECT sha256 FROM screenshots WHERE run_seq = ? AND tool_use_id = ?',
         fence.runSeq,

@@ -1,8 +1,9 @@
 // The export of a session's workspace, which is packed again after a run that changed it, unless it is small (E3).
 import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
-import type { Archive } from '../../domain/sessions/artifact.ts';
+import type { PackedArchive } from '../../domain/sessions/artifact.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 import type { WorkspaceSize } from './workspace-tree.ts';
 
 /** The run after which a workspace is exported. */
@@ -23,10 +24,11 @@ export function makeWorkspaceExports({ write }: Database) {
       tx: Transaction,
       sessionSeq: number,
       runSeq: number,
-      archive: Archive,
+      archive: PackedArchive,
     ): Step<{ replacedKey: string | null } | undefined> {
       const old = yield* findPendingExport(tx, sessionSeq, runSeq);
       if (old === undefined) return undefined;
+      yield* keepContents(tx, [archive.key], archive.contents);
       yield* tx.run(
         `UPDATE workspace_exports SET status = 'ready', archive_key = ?, archive_size = ?, archived_at = ?, error = NULL,
              updated_at = ? WHERE session_seq = ?`,

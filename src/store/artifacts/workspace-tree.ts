@@ -1,10 +1,13 @@
 // The recorded files of a session's workspace: what a run is compared with, and what the export contains.
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
+import { type Contents, type ContentSource, NO_CONTENTS } from '../../domain/sessions/contents.ts';
+import { MB } from '../../domain/byte-units.ts';
 import type { Database } from '../engine/database.ts';
 import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
@@ -17,6 +20,8 @@ export interface Difference {
 
 /** A difference, and the look that found it. */
 export interface FoundDifference extends Difference {
+  /** The bytes of its small files; absent: they are all stored. */
+  readonly contents?: ContentSource;
   /** Names the look; absent when no later one can refer to it. */
   readonly token?: string | null;
 }
@@ -46,15 +51,42 @@ export interface RecordedWorkspace {
 
 /** Files of one commit: they take a few milliseconds. */
 export const FILES_AT_ONCE = 250;
+/** Contents of one commit; a small blob is less. */
+const BYTES_AT_ONCE = MB;
 
 /** A difference in parts for one commit each; one that is empty has one. */
-export function* partsOf({ files, gone = [] }: Difference, most: number): Generator<Difference> {
-  for (let at = 0; at < files.length || at === 0; at += most) {
-    const isLast = at + most >= files.length;
-    yield { files: files.slice(at, at + most), gone: isLast ? gone.slice(0, most) : [] };
-  }
-  for (let at = most; at < gone.length; at += most) yield { files: [], gone: gone.slice(at, at + most) };
+export function* partsOf({ files, gone = [], contents }: FoundDifference, most: number): Generator<Difference> {
+  let at = 0;
+  do {
+    const end = endOfPart(files, at, { most, contents });
+    yield { files: files.slice(at, end), gone: end === files.length ? gone.slice(0, most) : [] };
+    at = end;
+  } while (at < files.length);
+  for (at = most; at < gone.length; at += most) yield { files: [], gone: gone.slice(at, at + most) };
 }
+
+interface PartLimits {
+  readonly most: number;
+  readonly contents: ContentSource | undefined;
+}
+
+function endOfPart(files: Difference['files'], from: number, { most, contents }: PartLimits): number {
+  let [end, bytes] = [from, 0];
+  for (; end < files.length && end - from < most; end += 1) {
+    const { size, sha256 } = files[end]!;
+    bytes += contents?.has(sha256) === true ? size : 0;
+    if (bytes > BYTES_AT_ONCE && end > from) break;
+  }
+  return end;
+}
+
+/** Whether one commit can have all of a difference. */
+export const isOnePart = ({ files, gone = [], contents }: FoundDifference, most: number): boolean =>
+  files.length + gone.length <= most && endOfPart(files, 0, { most, contents }) === files.length;
+
+/** The bytes of a part's small files that are still to be stored. */
+export const contentsOf = async ({ contents }: FoundDifference, { files }: Difference): Promise<Contents> =>
+  contents === undefined ? NO_CONTENTS : contents.read(keysOf(files));
 
 /** The verbs on trees. `atOnce`: files of one commit. */
 export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT_ONCE } = {}) {
@@ -80,7 +112,7 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
       const replaced: string[] = [];
       for (const part of parts) {
         const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
-        const keys = await keepPart(fence, part, end);
+        const keys = await keepPart(fence, part, { end, contents: await contentsOf(found, part) });
         if (keys === undefined) return undefined;
         for (const key of keys) replaced.push(key);
       }
@@ -94,12 +126,12 @@ function* keepIn(
   tx: Transaction,
   fence: Fence,
   part: Difference,
-  end: { readonly token: string | null } | null,
+  { end, contents }: { readonly end: { readonly token: string | null } | null; readonly contents: Contents },
 ): Step<readonly string[] | undefined> {
   if (!(yield* holds(tx, fence))) return undefined;
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
-  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, ...change });
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
   yield* saveState(tx, sessionSeq, end === null ? unfinished : atRest(after, end.token));
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
@@ -141,12 +173,20 @@ function* recordedAt(tx: Reader, sessionSeq: number, paths: readonly string[]): 
   return found;
 }
 
+export const keysOf = (files: readonly FileVersion[]): string[] => files.map(({ sha256 }) => sha256);
+
+interface AppliedChange extends TreeChange {
+  readonly sessionSeq: number;
+  readonly contents: Contents;
+}
+
 /** Writes a change of a session's recorded files. Returns the state after it, which is still to be saved. */
 export function* applyChange(
   tx: Transaction,
   before: WorkspaceState,
-  { sessionSeq, changed, deletedPaths, grownBytes }: TreeChange & { readonly sessionSeq: number },
+  { sessionSeq, changed, deletedPaths, grownBytes, contents }: AppliedChange,
 ): Step<WorkspaceState> {
+  yield* keepContents(tx, keysOf(changed), contents);
   yield* addSpaceIn(tx, sessionSeq, grownBytes);
   for (const path of deletedPaths)
     yield* tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);

@@ -12,13 +12,18 @@ import { MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 export interface NamedBlob {
   readonly key: string;
   readonly size: number | null;
+  /** Bytes of its row; null when it is none. */
+  readonly rowSize: number | null;
 }
 
 export interface DatabaseCopy {
   readonly schemaVersion: number;
-  /** Sorted by key. */
+  /** Sorted by key. The schema must be this code's, as for what follows. */
   blobs(): IterableIterator<NamedBlob>;
-  countBlobs(): number;
+  /** The bytes of one that is a row. */
+  bytesOf(key: string): Buffer;
+  /** Those that are files. */
+  countBlobFiles(): number;
   /** Ids of the sessions that are not deleted, sorted. */
   sessions(): IterableIterator<string>;
   countSessions(): number;
@@ -39,7 +44,8 @@ const BLOBS = [
   ),
   `SELECT sha256 AS key, size FROM ${MANIFEST_FILES}`,
 ].join(' UNION ALL ');
-const EACH_BLOB = `SELECT key, max(size) AS size FROM (${BLOBS}) GROUP BY key ORDER BY key`;
+const ROW_SIZE = '(SELECT length(bytes) FROM small_blobs s WHERE s.key = named.key)';
+const EACH_BLOB = `SELECT key, max(size) AS size, ${ROW_SIZE} AS rowSize FROM (${BLOBS}) AS named GROUP BY key ORDER BY key`;
 const SESSIONS = 'FROM sessions WHERE deleted_at IS NULL';
 
 /** Opens a copy for reading. */
@@ -49,7 +55,9 @@ export function openCopy(file: string): DatabaseCopy {
   return {
     schemaVersion: copy.pragma('user_version', { simple: true }) as number,
     blobs: () => copy.prepare<[], NamedBlob>(EACH_BLOB).iterate(),
-    countBlobs: () => numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS})`),
+    bytesOf: (key) => copy.prepare<[string], Buffer>('SELECT bytes FROM small_blobs WHERE key = ?').pluck().get(key)!,
+    countBlobFiles: () =>
+      numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS}) WHERE key NOT IN (SELECT key FROM small_blobs)`),
     sessions: () => copy.prepare<[], string>(`SELECT id ${SESSIONS} ORDER BY id`).pluck().iterate(),
     countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
     auditEnd: () => {

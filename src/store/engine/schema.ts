@@ -4,7 +4,8 @@ import { largeRows } from './migrations/037-large-rows.ts';
 import { pins } from './migrations/038-pins.ts';
 import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { workspaces } from './migrations/040-workspaces.ts';
-import { nodes } from './migrations/041-nodes.ts';
+import { smallBlobs } from './migrations/041-small-blobs.ts';
+import { nodes } from './migrations/042-nodes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -36,7 +37,7 @@ export const SCHEMA: readonly string[] = [
 export const OLDEST_SCHEMA = 35;
 
 /** What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. */
-export const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces, nodes];
+export const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces, smallBlobs, nodes];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = OLDEST_SCHEMA + MIGRATIONS.length;

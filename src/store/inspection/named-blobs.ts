@@ -1,11 +1,14 @@
 // The blobs that rows name, in portions: each is a short read, after which the write-ahead log can be emptied.
 import type { NamedBlob } from '../copies/database-copy.ts';
 import type { Inspector } from '../engine/inspector.ts';
+import { type SmallBlobUse, usesIn } from '../sessions/small-blobs.ts';
 import { HAS_FILES, IS_BLOB_IN_USE, MANIFEST_FILES, REFERENCES } from '../sessions/cleanups.ts';
 
 export interface NamedBlobs {
   /** Those behind a key, sorted by key; empty at the end. */
   after(key: string, limit: number): Promise<NamedBlob[]>;
+  /** Small blobs behind a key, with whether a row names them: see `Store.smallBlobs`. */
+  listUses(after: string, limit: number): Promise<readonly SmallBlobUse[]>;
   /** Whether a row names it now. */
   isNamed(key: string): Promise<boolean>;
   /** The same for a row that may be about to be removed. */
@@ -28,16 +31,26 @@ const named = (condition: string, portion: string) =>
     .join(' UNION ALL ');
 
 // Each part ends after so many keys of its own: together they have the first ones of all.
-const PORTION = `SELECT key, max(size) AS size FROM (${named('> ?', 'ORDER BY 1 LIMIT ?')}) AS named GROUP BY key ORDER BY key LIMIT ?`;
+const portion = (rowSize: string) =>
+  `SELECT key, max(size) AS size, ${rowSize} AS row_size FROM (${named('> ?', 'ORDER BY 1 LIMIT ?')}) AS named GROUP BY key ORDER BY key LIMIT ?`;
+const PORTION = portion('(SELECT length(bytes) FROM small_blobs s WHERE s.key = named.key)');
+/** Of a schema without small blobs. */
+const PORTION_OF_FILES = portion('NULL');
 const ONE = `SELECT 1 FROM (${named('= ?', '')}) AS named LIMIT 1`;
 
 /** Reads them on a connection of their own. */
-export function makeNamedBlobs({ look }: Pick<Inspector, 'look'>): NamedBlobs {
+export function makeNamedBlobs({ look, tables }: Pick<Inspector, 'look' | 'tables'>): NamedBlobs {
+  let hasRows: Promise<boolean> | undefined;
+  const areRows = () => (hasRows ??= tables().then((names) => names.includes('small_blobs')));
   const each = <Part>(...parts: readonly Part[]) => Array.from({ length: REFERENCES.length + 1 }, () => parts).flat();
   const isUsed = async (sql: string, ...values: string[]) =>
     (await look((tx) => tx.get<{ used: number }>(sql, ...values)))!.used === 1;
   return {
-    after: (key, limit) => look((tx) => tx.all<NamedBlob>(PORTION, ...each<string | number>(key, limit), limit)),
+    after: async (key, limit) => {
+      const sql = (await areRows()) ? PORTION : PORTION_OF_FILES;
+      return look((tx) => tx.all<NamedBlob>(sql, ...each<string | number>(key, limit), limit));
+    },
+    listUses: async (after, limit) => ((await areRows()) ? look((tx) => usesIn(tx, after, limit)) : []),
     isNamed: async (key) => (await look((tx) => tx.get(ONE, ...each(key)))) !== undefined,
     isInUse: (key) => isUsed(IS_BLOB_IN_USE, ...each(key)),
     hasFiles: (sessionId) => isUsed(HAS_FILES, sessionId),

@@ -1,5 +1,6 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
 import type { UserBlock } from '../../domain/sessions/content.ts';
+import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
@@ -38,6 +39,8 @@ export interface NewTurn extends Submission {
   readonly content: readonly UserBlock[];
   readonly preview: string;
   readonly attachments: readonly NewAttachment[];
+  /** The bytes of small attachments; absent: they are stored. */
+  readonly contents?: Contents;
   /** The space that workspaces of the user may take; 0 for any. */
   readonly userQuotaBytes: number;
   /** Whether every node that executes runs drains: none is accepted then (§8). */
@@ -117,7 +120,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   yield* insertAttachments(
     tx,
     { userSeq: turn.user.seq, sessionSeq: session.seq, messageId: yield* insertUserMessage(tx, message) },
-    turn.attachments,
+    { attachments: turn.attachments, contents: turn.contents },
   );
   yield* addToTotals(tx, session.seq, { messages: 1, runs: 1 });
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };

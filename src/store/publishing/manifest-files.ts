@@ -1,6 +1,8 @@
 // The manifest of a version: its files, and the tree of them that is kept beside them.
 import { TREE_PATH } from '../../domain/publishing/manifest.ts';
 import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import type { Contents } from '../../domain/sessions/contents.ts';
+import { keepContents } from '../sessions/small-blobs.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 
@@ -35,7 +37,13 @@ export function makeManifestFiles({ write, read }: Database) {
      * Keeps a blob with the tree of a version's files. It goes with the manifest: that of a version which was withdrawn meanwhile is
      * removed at once.
      */
-    keepTree: write(function* (tx: Transaction, versionSeq: number, { size, sha256 }: KeptTree): Step<void> {
+    keepTree: write(function* (
+      tx: Transaction,
+      versionSeq: number,
+      { size, sha256 }: KeptTree,
+      contents?: Contents,
+    ): Step<void> {
+      yield* keepContents(tx, [sha256], contents);
       const kept = yield* tx.count(
         `INSERT INTO publish_files (version_seq, path, size, sha256)
          SELECT seq, '${TREE_PATH}', ?, ? FROM publish_versions WHERE seq = ? AND is_open = 1

@@ -27,15 +27,18 @@ export const REFERENCES = [
 export const MANIFEST_FILES = 'publish_files';
 
 /**
- * Rows of a deleted session count until its clean-up has removed them: to pass them would take as long as it has files of the same
- * content. Manifests need no session: what is published stays when its session is deleted.
+ * The condition that a row refers to a blob, whose key is a column, or a parameter in each of its parts. Rows of a deleted session count
+ * until its clean-up has removed them: to pass them would take as long as it has files of the same content. Manifests need no session:
+ * what is published stays when its session is deleted.
  */
-export const IS_BLOB_IN_USE = `SELECT ${[
-  ...REFERENCES.map(({ key, from }) => [from.split(' JOIN ')[0], key] as const),
-  [MANIFEST_FILES, 'sha256'] as const,
-]
-  .map(([table, key]) => `EXISTS (SELECT 1 FROM ${table} WHERE ${key} = ?)`)
-  .join(' OR ')} AS used`;
+export const isInUse = (blob: string): string =>
+  [
+    ...REFERENCES.map(({ key, from }) => [from.split(' JOIN ')[0], key] as const),
+    [`${MANIFEST_FILES} m`, 'm.sha256'] as const,
+  ]
+    .map(([table, key]) => `EXISTS (SELECT 1 FROM ${table} WHERE ${key} = ${blob})`)
+    .join(' OR ');
+export const IS_BLOB_IN_USE = `SELECT ${isInUse('?')} AS used`;
 
 /** Whether a session of an id exists, or has still to be cleaned up. */
 export const HAS_FILES = `SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?

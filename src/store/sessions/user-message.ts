@@ -1,8 +1,10 @@
 // What a turn adds to its session in addition to the run: the user's message and its attachments.
 import type { Attachment } from '../../domain/sessions/content.ts';
+import type { Contents } from '../../domain/sessions/contents.ts';
+import { keepContents } from './small-blobs.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
-/** An attachment whose bytes are already stored as a blob. Its path in the workspace is chosen here. */
+/** An attachment whose bytes are stored as a blob, or are given with it. Its path in the workspace is chosen here. */
 export type NewAttachment = Omit<Attachment, 'workspacePath'>;
 
 export interface NewMessage {
@@ -38,8 +40,13 @@ export interface MessagePosition {
 export function* insertAttachments(
   tx: Transaction,
   { userSeq, sessionSeq, messageId }: MessagePosition,
-  attachments: readonly NewAttachment[],
+  {
+    attachments,
+    contents,
+  }: { readonly attachments: readonly NewAttachment[]; readonly contents: Contents | undefined },
 ): Step<void> {
+  const keys = attachments.map(({ sha256 }) => sha256);
+  yield* keepContents(tx, keys, contents);
   for (const attachment of attachments) {
     yield* tx.run(
       `INSERT INTO attachments (id, user_seq, message_id, name, path, workspace_path, mime_type, size, sha256, created_at)

@@ -7,6 +7,7 @@ import { makeHistory } from './history.ts';
 import { makeInsights } from './insights.ts';
 import { makeSessionRecords } from './session-records.ts';
 import { makeSessions } from './sessions.ts';
+import { makeSmallBlobRows } from './small-blobs.ts';
 import { makeTurns } from './turns.ts';
 
 export function makeSessionVerbs(database: Database) {
@@ -17,5 +18,6 @@ export function makeSessionVerbs(database: Database) {
     turns: makeTurns(database),
     compactions: makeCompactions(database),
     insights: makeInsights(database),
+    smallBlobs: makeSmallBlobRows(database),
   };
 }

@@ -130,6 +130,7 @@ test('two turns through the official clients: each run’s own files and the who
   expect((await fetch(whole.archive!.url)).status).toBe(404);
   expect((await fetch(firstRun.files[0]!.url)).status).toBe(404);
   await waitFor(() => filesBelow(join(daemon.dataDir, 'blobs')).length === 0, { what: 'every blob is gone' });
+  await waitFor(() => rowsOf(daemon, 'SELECT key FROM small_blobs').length === 0, { what: 'every small blob is gone' });
 });
 
 test('a turn without tools is ready at once, with archives of no files', async () => {

@@ -36,7 +36,11 @@ const remove = (sessionId: string) => call('DELETE', `/sessions/${sessionId}`);
 const workspaceOf = (sessionId: string) => join(daemon.dataDir, 'workspaces', sessionId);
 const hasBlob = (text: string) =>
   blobs().some((path) => path.endsWith(createHash('sha256').update(text).digest('hex')));
-const blobs = () => filesBelow(join(daemon.dataDir, 'blobs'));
+/** Files, and keys of rows. */
+const blobs = () => [
+  ...filesBelow(join(daemon.dataDir, 'blobs')),
+  ...rowsOf<{ key: string }>(daemon, 'SELECT key FROM small_blobs').map(({ key }) => key),
+];
 const cleanups = () => rowsOf(daemon, 'SELECT * FROM cleanups').length;
 
 function withFile(text: string, words: string): object[] {

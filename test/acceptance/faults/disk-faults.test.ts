@@ -117,7 +117,7 @@ describe.skipIf(!canMount)('disks', () => {
     execFileSync('mount', ['-o', 'remount,bind,ro', blobs]);
     try {
       const before = await contentsOf(daemon);
-      const answer = await ask([attachment(Buffer.from('never kept'))]);
+      const answer = await ask([attachment(Buffer.alloc(100_000, 'never kept'))]);
       expect(answer).toMatchObject(refused);
       expect(answer.headers.has('retry-after')).toBe(true);
       expect(await contentsOf(daemon)).toEqual(before);

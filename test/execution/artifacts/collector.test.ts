@@ -1,6 +1,7 @@
 // The collector on real workspaces: what each run made, whatever ends or crashes between the steps.
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
@@ -10,6 +11,8 @@ import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-threa
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactFixture, artifactFixture, COMPLETED } from '../../support/files/artifact-fixture.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
+import { large } from '../../support/files/snapshot-fixture.ts';
 import { refuseThreads } from '../../support/threads.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -591,6 +594,28 @@ test('a store that refuses to write is asked again', async () => {
     return found.status === 'pending' ? null : { own: found };
   });
   expect(own.status).toBe('ready');
+});
+
+test('a thousand files of a run, of which the small ones are rows, are recorded in parts, and its archive has them all', async () => {
+  const names = Array.from({ length: 999 }, (_, at) => `many/${String(at).padStart(4, '0')}.txt`);
+  const files = Object.fromEntries(names.map((name, at) => [name, `${name} ${'x'.repeat(at * 8)}`]));
+  const { own } = await turn({ ...files, 'large.txt': large('one') });
+  expect(own).toMatchObject({ status: 'ready', fileCount: 1_000 });
+  expect(fixture.rows('SELECT count(*) AS n FROM small_blobs WHERE length(bytes) < 9000')).toEqual([{ n: 999 }]);
+  const packed = await tarText(own.archive!.key);
+  expect(names.every((name) => packed.includes(`${files[name]}`))).toBe(true);
+  // What was written until the files were recorded goes.
+  await waitFor(() => readdirSync(join(fixture.directory, 'blobs', 'incoming')).length === 0);
+});
+
+test('small files that an earlier version has stored as files are packed beside those that are rows', async () => {
+  const { run } = await turn({ 'a.txt': 'one', 'c.txt': 'three' });
+  await (await openBlobsInFiles(join(fixture.directory, 'blobs'))).hold().put(Buffer.from('one'));
+  fixture.change(`DELETE FROM small_blobs WHERE key = '${sha256('one')}'`);
+  const { own, whole } = await turn({ 'b.txt': 'two' }, run.sessionId);
+  expect(changesOf(own.files)).toEqual(['added /b.txt']);
+  const zip = (await fixture.blobs.read(whole.archive!.key)).toString('latin1');
+  expect(['a.txt', 'b.txt', 'c.txt'].every((name) => zip.includes(name))).toBe(true);
 });
 
 test('a session that is deleted meanwhile leaves no blob behind', async () => {

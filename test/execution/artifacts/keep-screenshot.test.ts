@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 async function fixture() {
   const { store, accept, claim } = await storeFixture();
-  const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'));
+  const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'), store.smallBlobs);
   const service = makeKeepScreenshot({ store, blobs });
   await accept();
   const [run] = await claim();

@@ -5,7 +5,8 @@ import { onTestFinished, expect, test, vi } from 'vitest';
 import { makeBlobRemoval } from '../../../src/execution/artifacts/artifact-parts.ts';
 import { makeOrphanedBlobs } from '../../../src/execution/artifacts/orphaned-blobs.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
-import { type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import type { BlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { fenceOf, storeFixture } from '../../support/store/store-fixture.ts';
@@ -19,7 +20,7 @@ async function sweepFixture() {
   const workspacesDirectory = join(directory, 'workspaces');
   mkdirSync(workspacesDirectory);
   const forgotten: string[] = [];
-  const blobs: BlobStore = await openBlobStore(join(directory, 'blobs'));
+  const blobs: BlobStore = await openBlobsInFiles(join(directory, 'blobs'));
   const parts = {
     store: fixture.store,
     blobs,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import { type BuildBrief, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
@@ -13,7 +13,7 @@ import { MODEL } from './resolved-model.ts';
 const HOUR_MS = 3_600_000;
 async function briefsOf({ store }: StoreFixture): Promise<BuildBrief> {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const blobs = await openBlobsInFiles(join(directory, 'blobs'));
   return makeBuildBrief({
     store,
     workspaces: makeWorkspaces({ directory, blobs, owner: null }),

@@ -8,7 +8,7 @@ import type { DocumentText } from '../../../src/agent/port/services.ts';
 import type { Attachment } from '../../../src/domain/sessions/content.ts';
 import type { LoadedDocument } from '../../../src/execution/brief/document-reader.ts';
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
@@ -20,7 +20,7 @@ async function fixture(
   answer: (document: Document) => Answer = ({ bytes }) => ({ text: Buffer.from(bytes).toString() }),
 ) {
   const { store, clock } = await storeFixture();
-  const blobs = await openBlobStore(join(temporaryDirectory(), 'blobs'));
+  const blobs = await openBlobsInFiles(join(temporaryDirectory(), 'blobs'));
   const asked: string[] = [];
   const reader = {
     read: async (source: LoadedDocument) => {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type OpenBlob, openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import type { OpenBlob } from '../../../src/files/blobs/open-blob.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const filesIn = (directory: string) =>
@@ -10,7 +11,7 @@ const filesIn = (directory: string) =>
 
 test('bytes are found under the hash of their content, and the same content is stored once', async () => {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobsInFiles(directory);
   const bytes = Buffer.from('tides\u0000\u00ff');
   const keys = await Promise.all([
     blobs.hold().put(bytes),
@@ -24,20 +25,20 @@ test('bytes are found under the hash of their content, and the same content is s
 
 test('what a crash left half-written is gone after a start', async () => {
   const directory = temporaryDirectory({ 'incoming/half': 'xx' });
-  await openBlobStore(directory);
+  await openBlobsInFiles(directory);
   expect(filesIn(directory)).toEqual([]);
 });
 
 test('a blob that cannot be put leaves nothing behind', async () => {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobsInFiles(directory);
   const bytes = Buffer.from('blocked');
   const key = createHash('sha256').update(bytes).digest('hex');
   // A folder where the file should go makes the last move fail.
   mkdirSync(join(directory, key.slice(0, 2)));
 
   writeFileSync(join(directory, 'plain'), '');
-  const broken = await openBlobStore(join(directory, 'second'));
+  const broken = await openBlobsInFiles(join(directory, 'second'));
   writeFileSync(join(directory, 'second', key.slice(0, 2)), 'a file where a folder must be');
   await expect(broken.hold().put(bytes)).rejects.toThrow();
   expect(readdirSync(join(directory, 'second', 'incoming'))).toEqual([]);
@@ -46,7 +47,7 @@ test('a blob that cannot be put leaves nothing behind', async () => {
 
 test('an open blob yields any part of itself, and stays complete when it is removed meanwhile', async () => {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobsInFiles(directory);
   const hold = blobs.hold();
   const key = await hold.put(Buffer.from('0123456789'));
   hold.release();
@@ -78,7 +79,7 @@ function linkOf(fd: string): string {
 
 test('the list has every blob, and no other files', async () => {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobsInFiles(directory);
   const hold = blobs.hold();
   const keys = await Promise.all(Array.from({ length: 300 }, async (_, i) => hold.put(Buffer.from(`blob ${i}`))));
   writeFileSync(join(directory, 'incoming', 'half'), 'x');
@@ -89,7 +90,7 @@ test('the list has every blob, and no other files', async () => {
 });
 
 test('a blob that is held and let go again while the rows are looked through stays, since they may name it by now', async () => {
-  const blobs = await openBlobStore(temporaryDirectory());
+  const blobs = await openBlobsInFiles(temporaryDirectory());
   const first = blobs.hold();
   const key = await first.put(Buffer.from('wanted again'));
   first.release();
@@ -111,7 +112,7 @@ test('a blob that is held and let go again while the rows are looked through sta
 });
 
 test('a sweep over the list removes what is neither used nor held', async () => {
-  const blobs = await openBlobStore(temporaryDirectory());
+  const blobs = await openBlobsInFiles(temporaryDirectory());
   const [forgotten, held] = [blobs.hold(), blobs.hold()];
   const [unused, used] = [await forgotten.put(Buffer.from('unused')), await forgotten.put(Buffer.from('used'))];
   const kept = await held.put(Buffer.from('held'));

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type OpenBlob, openBlobStore } from '../../../src/files/blobs/blobs.ts';
-import { makeSmallBlobs, SMALL_BYTES } from '../../../src/files/blobs/small-blobs.ts';
+import type { OpenBlob } from '../../../src/files/blobs/open-blob.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
+import { SMALL_BLOB_BYTES } from '../../../src/domain/sessions/contents.ts';
+import { makeSmallBlobs } from '../../../src/files/blobs/small-blobs.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 async function textOf(blob: OpenBlob): Promise<string> {
@@ -16,8 +18,8 @@ async function textOf(blob: OpenBlob): Promise<string> {
 
 test('a small blob is read from the disk once, a large one each time', async () => {
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(directory);
-  const [small, large] = ['s'.repeat(SMALL_BYTES), 'l'.repeat(SMALL_BYTES + 1)];
+  const blobs = await openBlobsInFiles(directory);
+  const [small, large] = ['s'.repeat(SMALL_BLOB_BYTES), 'l'.repeat(SMALL_BLOB_BYTES + 1)];
   const hold = blobs.hold();
   for (const text of [small, large]) {
     const key = await hold.put(Buffer.from(text));
@@ -30,7 +32,7 @@ test('a small blob is read from the disk once, a large one each time', async () 
 });
 
 test('a blob that is removed is forgotten, and so is one that is removed while it is read', async () => {
-  const blobs = await openBlobStore(temporaryDirectory());
+  const blobs = await openBlobsInFiles(temporaryDirectory());
   const hold = blobs.hold();
   const key = await hold.put(Buffer.from('one'));
   hold.release();
@@ -62,7 +64,7 @@ test('the bytes in memory have a limit, and those used last stay', async () => {
 });
 
 test('a part beyond the end of a small blob is refused', async () => {
-  const blobs = await openBlobStore(temporaryDirectory());
+  const blobs = await openBlobsInFiles(temporaryDirectory());
   const blob = await blobs.open(await blobs.hold().put(Buffer.from('0123')));
   const bytes = Buffer.alloc(2);
   await blob.read(bytes, 2);

@@ -237,7 +237,7 @@ describe('hostile workspaces', () => {
     for (let i = 0; i < 10; i += 1) {
       const { files, skipped } = await fixture.snapshot({ hold: fixture.blobs.hold() });
       expect(files.length + skipped.unreadable).toBe(1);
-      for (const file of files) expect(sha256(fixture.blobBytes(file.sha256))).toBe(file.sha256);
+      for (const file of files) expect(sha256(await fixture.blobBytes(file.sha256))).toBe(file.sha256);
       unreadable += skipped.unreadable;
     }
     // Most of the time goes into reading, and that is when the change has to be noticed.

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { waitFor } from '../../support/time/wait-for.ts';
 import {
+  large,
   snapshotFixture,
   type SnapshotFixture,
   sha256,
@@ -74,27 +75,27 @@ describe('what was hashed before', { concurrent: true }, () => {
 
   test('a hash whose blob is gone is not enough when bytes are to be stored', async (of) => {
     const fixture = await snapshotFixture({ of, beside: shared() });
-    write(fixture, { 'a.txt': 'wanted', ...MANY });
+    write(fixture, { 'a.txt': large('wanted'), ...MANY });
     await settle(fixture, 'a.txt');
     await fixture.snapshot({ hold: null });
-    expect(fixture.hasBlob(sha256('wanted'))).toBe(false);
+    expect(fixture.hasBlob(sha256(large('wanted')))).toBe(false);
     await fixture.snapshot();
-    expect(fixture.hasBlob(sha256('wanted'))).toBe(true);
+    expect(fixture.hasBlob(sha256(large('wanted')))).toBe(true);
     fixture.hold.release();
-    await fixture.blobs.removeUnless(sha256('wanted'), async () => false);
+    await fixture.blobs.removeUnless(sha256(large('wanted')), async () => false);
     await fixture.snapshot({ hold: fixture.blobs.hold() });
-    expect(fixture.hasBlob(sha256('wanted'))).toBe(true);
+    expect(fixture.hasBlob(sha256(large('wanted')))).toBe(true);
   });
 
   test('a blob that is removed between the look for it and its hold is stored again', async (of) => {
     const fixture = await snapshotFixture({ of, beside: shared() });
     // More than are reported with the end of the order.
-    const files = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`many/${at}`, `many ${at}`]));
+    const files = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`many/${at}`, large(`many ${at}`)]));
     write(fixture, files);
     await settle(fixture, ...Object.keys(files));
     await fixture.snapshot();
     fixture.hold.release();
-    const key = sha256('many 7');
+    const key = sha256(large('many 7'));
     const hold = fixture.blobs.hold();
     let removed = 0;
     const add = (held: string) => {
@@ -130,14 +131,14 @@ describe('what was hashed before', { concurrent: true }, () => {
     expect(reads).toBe(2);
   });
 
-  test('a recorded file whose blob was lost is stored again, when its look is not known', async (of) => {
+  test('a recorded large file whose blob was lost is stored again, when its look is not known', async (of) => {
     const fixture = await snapshotFixture({ of, beside: shared() });
-    write(fixture, { 'a.txt': 'not lost', 'b.txt': 'soon lost' });
+    write(fixture, { 'a.txt': 'not lost', 'b.txt': large('soon lost') });
     const { files } = await fixture.snapshot();
-    rmSync(fixture.pathOf(sha256('soon lost')));
+    rmSync(fixture.pathOf(sha256(large('soon lost'))));
     const again = await fixture.snapshot({ recorded: { token: null, read: async () => files } });
     expect(again.files.map(({ path }) => path)).toEqual(['/b.txt']);
-    expect(fixture.hasBlob(sha256('soon lost'))).toBe(true);
+    expect(fixture.hasBlob(sha256(large('soon lost')))).toBe(true);
   });
 
   test('thousands of files and paths come in several messages, each once', async (of) => {

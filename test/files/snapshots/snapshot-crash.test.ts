@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { sha256 } from '../../support/files/snapshot-fixture.ts';
+import { NO_ROWS } from '../../support/files/blobs-in-files.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -52,7 +53,7 @@ test('killed at any moment, every blob is what its name says, and what was half-
     child.kill('SIGKILL');
     expect((await ended)[1]).toBe('SIGKILL');
     if (inTheMiddle) expect(readdirSync(incoming)).not.toEqual([]);
-    const blobs = await openBlobStore(blobsDir);
+    const blobs = await openBlobStore(blobsDir, NO_ROWS);
     expect(readdirSync(incoming)).toEqual([]);
     for await (const key of blobs.list()) expect(sha256(readFileSync(join(blobsDir, key.slice(0, 2), key)))).toBe(key);
   }

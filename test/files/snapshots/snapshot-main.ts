@@ -5,16 +5,18 @@ import { join } from 'node:path';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeSnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
+import { NO_ROWS } from '../../support/files/blobs-in-files.ts';
 import { makeLog } from '../../../src/log/log.ts';
 
 const [, , directory = ''] = process.argv;
 const blobsDir = join(directory, 'blobs');
 const root = join(directory, 'workspace');
 mkdirSync(root, { recursive: true });
-const blobs = await openBlobStore(blobsDir);
+const blobs = await openBlobStore(blobsDir, NO_ROWS);
 const parts = {
   directory: join(directory, 'snapshots'),
   blobs: blobsDir,
+  readSmall: blobs.readSmall,
   clock: systemClock,
   log: makeLog({ level: 'fatal' }),
 };

@@ -9,7 +9,14 @@ import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { isNoSpace } from '../../../src/files/blobs/no-space.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
-import { snapshotFixture, NOTHING, sha256, shareSnapshotFixture, write } from '../../support/files/snapshot-fixture.ts';
+import {
+  large,
+  snapshotFixture,
+  NOTHING,
+  sha256,
+  shareSnapshotFixture,
+  write,
+} from '../../support/files/snapshot-fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -77,18 +84,18 @@ describe('what a snapshot holds', () => {
 
   test('bytes whose blob is removed before they are held are stored again', async () => {
     const fixture = await snapshotFixture({ beside: shared() });
-    write(fixture, { 'a.txt': 'soon gone', 'b.txt': 'stays' });
+    write(fixture, { 'a.txt': large('soon gone'), 'b.txt': 'stays' });
     let removals = 0;
     const hold = {
       ...fixture.hold,
       add: (key: string) => {
-        if (key === sha256('soon gone') && (removals += 1) === 1) rmSync(fixture.pathOf(key));
+        if (key === sha256(large('soon gone')) && (removals += 1) === 1) rmSync(fixture.pathOf(key));
         fixture.hold.add(key);
       },
     };
     const { files } = await fixture.snapshot({ hold });
     expect(files.map(({ path }) => path)).toEqual(['/a.txt', '/b.txt']);
-    expect(fixture.hasBlob(sha256('soon gone'))).toBe(true);
+    expect(fixture.hasBlob(sha256(large('soon gone')))).toBe(true);
     expect(removals).toBe(2);
   });
 
@@ -98,7 +105,7 @@ describe('what a snapshot holds', () => {
     write(fixture, { 'large.bin': bytes });
     const { files } = await fixture.snapshot();
     expect(files).toEqual([{ path: '/large.bin', size: bytes.length, sha256: sha256(bytes) }]);
-    expect(fixture.blobBytes(files[0]!.sha256).equals(bytes)).toBe(true);
+    expect((await fixture.blobBytes(files[0]!.sha256)).equals(bytes)).toBe(true);
   });
 });
 
@@ -190,7 +197,7 @@ describe('requests that fail', () => {
 
   test('a blob that vanishes under a known hash makes the request fail instead of naming bytes that are not there', async () => {
     const fixture = await snapshotFixture();
-    write(fixture, { 'a.txt': 'one' });
+    write(fixture, { 'a.txt': large('one') });
     const { files } = await fixture.snapshot();
     rmSync(fixture.pathOf(files[0]!.sha256));
     const packed = fixture.snapshotThread.packTarGz({ files, hold: fixture.hold, deadlineMs: 5_000 });
@@ -217,7 +224,7 @@ describe.skipIf(!isRoot)('a full disk (needs root to mount a small one)', () => 
     await expect(fixture.snapshotThread.packTarGz(request)).rejects.toMatchObject(full);
     await expect(fixture.snapshotThread.packZip(request)).rejects.toSatisfy(isNoSpace);
     expect(fixture.incoming()).toEqual([]);
-    expect(fixture.blobBytes(sha256(random)).equals(random)).toBe(true);
+    expect((await fixture.blobBytes(sha256(random))).equals(random)).toBe(true);
     rmSync(join(root, 'second.bin'));
     expect((await fixture.snapshot({ root })).files).toEqual(files);
   });

@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { Agent, get, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { openMasterKey } from '../../../src/files/master-key.ts';
 import { makeOpenFile } from '../../../src/operations/sessions/open-file.ts';
@@ -22,7 +22,7 @@ const NO_DOWNLOADS = {
 async function filesFixture(collector: Parameters<typeof makeOpenFile>[0]['collector'] = NO_DOWNLOADS) {
   const { accept, store, clock } = await storeFixture();
   const directory = temporaryDirectory();
-  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const blobs = await openBlobsInFiles(join(directory, 'blobs'));
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const fileAddresses = makeFileAddresses({ deriveKey, now: clock.now });
   const fixture = await openFixture({

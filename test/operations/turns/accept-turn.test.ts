@@ -7,6 +7,7 @@ import { NO_DEFINITIONS } from '../../../src/catalog/definitions.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Settings } from '../../../src/domain/settings.ts';
 import type { KeyCaller } from '../../../src/domain/people/user.ts';
+import { SMALL_BLOB_BYTES } from '../../../src/domain/sessions/contents.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
@@ -37,7 +38,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
   const acceptTurn = makeAcceptTurn({
     store: { ...stores.store, durable: kept ?? stores.store.durable },
     access: makeAccess(stores.store),
-    blobs: await openBlobStore(directory),
+    blobs: await openBlobStore(directory, stores.store.smallBlobs),
     disk: { shortage: () => null },
     queue: { admit: (accept) => accept(start) },
     node: { onlineCapacity: () => 5, allDrain: () => false },
@@ -66,8 +67,10 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
       },
       { takeRoom: () => undefined },
     );
+  /** Of blobs, whether they are rows or files. */
   const files = () =>
-    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
+    readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length +
+    stores.rows('SELECT key FROM small_blobs').length;
   return { ...stores, accept, files };
 }
 
@@ -115,34 +118,42 @@ test('a turn that the disk failed to keep is refused', { tags: ['D7-acceptance']
   await expect(accept([{ type: 'text', text: 'hello' }])).rejects.toMatchObject({ reason: 'unavailable' });
 });
 
-test('an accepted turn keeps the bytes of its attachments', async () => {
+const SIZES = [
+  ['a small file', 'a,b'],
+  ['a large file', 'a,'.repeat(SMALL_BLOB_BYTES)],
+] as const;
+
+test.each(SIZES)('an accepted turn keeps the bytes of its attachments: %s', async (_, text) => {
   const { accept, files } = await fixture();
-  await accept([upload('a,b')]);
+  await accept([upload(text)]);
   expect(files()).toBe(1);
 });
 
-test('a turn that is refused in the accepting transaction leaves no file behind', async () => {
+test.each(SIZES)('a turn that is refused in the accepting transaction leaves no file behind: %s', async (_, text) => {
   const { accept, files } = await fixture();
   const { run } = await accept([{ type: 'text', text: 'hello' }]);
-  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: run.sessionId });
+  const refused = accept([upload(text)], { ...BACKGROUND, sessionId: run.sessionId });
   await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
   expect(files()).toBe(0);
 });
 
-test('a turn that names an unknown attachment leaves nothing of its own uploads behind', async () => {
-  const { accept, files } = await fixture();
-  const unknown: InputBlock = { type: 'stored', media: 'file', name: null, path: 'attachments/none/none.txt' };
-  await expect(accept([upload('a,b'), unknown])).rejects.toMatchObject({ reason: 'not_found' });
-  expect(files()).toBe(0);
-});
+test.each(SIZES)(
+  'a turn that names an unknown attachment leaves nothing of its own uploads behind: %s',
+  async (_, text) => {
+    const { accept, files } = await fixture();
+    const unknown: InputBlock = { type: 'stored', media: 'file', name: null, path: 'attachments/none/none.txt' };
+    await expect(accept([upload(text), unknown])).rejects.toMatchObject({ reason: 'not_found' });
+    expect(files()).toBe(0);
+  },
+);
 
-test('a repeated turn adds no file, and what an accepted one refers to stays', async () => {
+test.each(SIZES)('a repeated turn adds no file, and what an accepted one refers to stays: %s', async (_, text) => {
   const { accept, files } = await fixture();
-  const first = await accept([upload('a,b')], { idempotencyKey: 'once' });
-  const again = await accept([upload('a,b'), upload('c,d')], { idempotencyKey: 'once' });
+  const first = await accept([upload(text)], { idempotencyKey: 'once' });
+  const again = await accept([upload(text), upload(`${text}c`)], { idempotencyKey: 'once' });
   expect([again.replayed, again.run.id]).toEqual([true, first.run.id]);
   expect(files()).toBe(1);
-  const refused = accept([upload('a,b')], { ...BACKGROUND, sessionId: first.run.sessionId });
+  const refused = accept([upload(text)], { ...BACKGROUND, sessionId: first.run.sessionId });
   await expect(refused).rejects.toMatchObject({ reason: 'conflict' });
   expect(files()).toBe(1);
 });

@@ -21,7 +21,7 @@ export async function backupsOf(over: Partial<BackupParts> = {}, root?: string) 
     blobs: {
       holdRest: () => {
         held.now += 1;
-        return { passed: () => undefined, release: () => void (held.now -= 1) };
+        return { passed: () => undefined, quiet: async () => undefined, release: () => void (held.now -= 1) };
       },
     },
     deriveKey: deriveFrom(Buffer.alloc(32, 1)),

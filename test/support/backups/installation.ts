@@ -9,6 +9,7 @@ import { type TakeParts, takeBackup } from '../../../src/backups/take-backup.ts'
 import { blobPath } from '../../../src/files/blobs/blob-place.ts';
 import type { Manifest } from '../../../src/wire/backups/manifest.ts';
 import { temporaryDirectory } from '../files/temporary-directory.ts';
+import { attachmentOf, contentsOf } from '../store/small-contents.ts';
 import { storeFixture } from '../store/store-fixture.ts';
 
 export const SEAL_KEY = Buffer.alloc(32, 7);
@@ -35,7 +36,13 @@ export async function installation(root = temporaryDirectory()) {
     repository,
     fixture,
     put,
-    /** Opens a session with an attachment and a file in its workspace. */
+    /** Opens a session with an attachment that is a row. Returns its key. */
+    addRow: async (content: string): Promise<string> => {
+      const attachment = attachmentOf(content, randomUUID());
+      await fixture.accept({ attachments: [attachment], contents: contentsOf(content) });
+      return attachment.sha256;
+    },
+    /** Opens a session with an attachment that is a file, and a file in its workspace. */
     addSession: async (content: string | Buffer) => {
       const sha256 = createHash('sha256').update(content).digest('hex');
       put(blobPath(join(dataDir, 'blobs'), sha256), content);

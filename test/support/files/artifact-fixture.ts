@@ -25,10 +25,10 @@ export async function artifactFixture() {
   const fixture = await storeFixture();
   const directory = temporaryDirectory();
   const log = makeLog({ level: 'silent' as Settings['log']['level'] });
-  const blobs = await openBlobStore(join(directory, 'blobs'));
+  const blobs = await openBlobStore(join(directory, 'blobs'), fixture.store.smallBlobs);
   const anotherThread = () => {
     const locations = { directory: join(directory, 'snapshots'), blobs: join(directory, 'blobs') };
-    const thread = makeSnapshotThread({ ...locations, clock: systemClock, log });
+    const thread = makeSnapshotThread({ ...locations, readSmall: blobs.readSmall, clock: systemClock, log });
     onTestFinished(thread.stop);
     return thread;
   };
@@ -53,6 +53,7 @@ export async function artifactFixture() {
   return {
     ...parts,
     ...fixture,
+    directory,
     parts,
     workspaces,
     /** A snapshot thread that has seen nothing. */
@@ -81,13 +82,14 @@ export async function artifactFixture() {
         else writeFileSync(whole, content);
       }
     },
-    /** Keys of every blob on disk. */
+    /** Keys of every blob. */
     blobKeys: (): string[] => {
       const root = join(directory, 'blobs');
-      return readdirSync(root)
+      const files = readdirSync(root)
         .filter((shard) => shard.length === 2)
-        .flatMap((shard) => readdirSync(join(root, shard)))
-        .sort();
+        .flatMap((shard) => readdirSync(join(root, shard)));
+      const rows = fixture.rows<{ key: string }>('SELECT key FROM small_blobs').map(({ key }) => key);
+      return [...files, ...rows].sort();
     },
     artifactsOf: (run: Pick<ClaimedRun, 'seq'>) => runArtifactsOf(fixture.store.artifacts, run.seq),
     exportOf: (run: Pick<ClaimedRun, 'sessionSeq'>) => workspaceOf(fixture.store.artifacts, run.sessionSeq),

@@ -9,7 +9,7 @@ import type { Brief } from '../../../src/agent/port/protocol.ts';
 import { writeFile } from '../../../src/agent/tools/write-file.ts';
 import { replaceFileBeneath } from '../../../src/disk/replace-beneath.ts';
 import { placeBlobs } from '../../../src/files/blobs/blob-place.ts';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from './blobs-in-files.ts';
 import { writeAtomically } from '../../../src/files/blobs/write-atomically.ts';
 import { ROOMY } from './space.ts';
 
@@ -45,7 +45,7 @@ async function place(count: number): Promise<void> {
 const DEEDS: Readonly<Record<string, () => Promise<void> | void>> = {
   replace: () => replaceFileBeneath(directory, 'named', BYTES),
   whole: () => writeAtomically(join(directory, 'named'), BYTES, 0o600),
-  blob: async () => void (await (await openBlobStore(directory)).hold().put(BYTES)),
+  blob: async () => void (await (await openBlobsInFiles(directory)).hold().put(BYTES)),
   found: async () => {
     const key = '0'.repeat(64);
     mkdirSync(join(directory, '00'), { recursive: true });

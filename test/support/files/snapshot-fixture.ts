@@ -1,9 +1,10 @@
 // A snapshot thread over a blob store and a workspace in a directory of their own.
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
+import { SMALL_BLOB_BYTES } from '../../../src/domain/sessions/contents.ts';
 import { type BlobHold, type BlobStore, openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import {
   type SnapshotThread,
@@ -12,12 +13,16 @@ import {
 } from '../../../src/files/snapshots/snapshot-thread.ts';
 import type { Snapshot, SnapshotFile } from '../../../src/files/snapshots/snapshot.ts';
 import { makeLog } from '../../../src/log/log.ts';
+import { NO_ROWS } from './blobs-in-files.ts';
 import { type Of, temporaryDirectory } from './temporary-directory.ts';
 
 export const LIMITS = { maxFileBytes: 64 * 1_048_576, maxFiles: 10_000, maxTotalBytes: 2 ** 40, maxDepth: 64 };
 
 /** Nothing was left out. */
 export const NOTHING = { links: 0, special: 0, notUtf8: 0, tooLarge: 0, tooDeep: 0, tooMany: 0, unreadable: 0 };
+
+/** A text that is too long for a row. */
+export const large = (text: string): string => text.padEnd(SMALL_BLOB_BYTES + 1, '.');
 
 /** Lower-case hex SHA-256. */
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -44,9 +49,15 @@ async function makeKept(
   { clock = systemClock, of = { onTestFinished } }: FloorParts,
 ): Promise<Kept> {
   const [blobsDir, snapshotsDir] = [join(directory, 'blobs'), join(directory, 'snapshots')];
-  const blobs = await openBlobStore(blobsDir);
+  const blobs = await openBlobStore(blobsDir, NO_ROWS);
   const log = makeLog({ level: 'silent' as 'fatal' });
-  const snapshotThread = makeSnapshotThread({ directory: snapshotsDir, blobs: blobsDir, clock, log });
+  const snapshotThread = makeSnapshotThread({
+    directory: snapshotsDir,
+    blobs: blobsDir,
+    readSmall: blobs.readSmall,
+    clock,
+    log,
+  });
   of.onTestFinished(() => snapshotThread.stop());
   return { blobsDir, snapshotsDir, blobs, snapshotThread };
 }
@@ -57,8 +68,9 @@ export interface SnapshotFixture extends Kept {
   readonly sessionId: string;
   readonly hold: BlobHold;
   pathOf(key: string): string;
+  /** Whether it is a file, or among what the fixture holds. */
   hasBlob(key: string): boolean;
-  blobBytes(key: string): Buffer;
+  blobBytes(key: string): Promise<Buffer>;
   /** Files being written, or left behind. */
   incoming(): string[];
   readonly manifestPath: string;
@@ -88,15 +100,21 @@ export async function snapshotFixture(parts: FloorParts = {}): Promise<SnapshotF
     snapshotThread,
     hold,
     pathOf,
-    hasBlob: (key: string) => existsSync(pathOf(key)),
-    blobBytes: (key: string) => readFileSync(pathOf(key)),
+    hasBlob: (key: string) => hold.contents.has(key) || existsSync(pathOf(key)),
+    blobBytes: blobs.read,
     incoming: () => readdirSync(join(blobsDir, 'incoming')),
     manifestPath: join(snapshotsDir, `${sessionId}.json`),
     snapshot: (order = {}) =>
       snapshotThread.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order }),
     restarted: async (order = {}) => {
       const log = makeLog({ level: 'silent' as 'fatal' });
-      const other = makeSnapshotThread({ directory: snapshotsDir, blobs: blobsDir, clock: systemClock, log });
+      const other = makeSnapshotThread({
+        directory: snapshotsDir,
+        blobs: blobsDir,
+        readSmall: blobs.readSmall,
+        clock: systemClock,
+        log,
+      });
       try {
         return await other.takeSnapshot({ sessionId, root, limits: LIMITS, hold, deadlineMs: 30_000, ...order });
       } finally {

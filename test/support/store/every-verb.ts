@@ -19,6 +19,7 @@ import {
 } from './store-fixture.ts';
 import { aNode } from './nodes.ts';
 import { aPage, enqueue } from './publishing.ts';
+import { sourceOf } from './small-contents.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
 import { aWebhook } from './webhooks.ts';
 
@@ -265,7 +266,9 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await runs.settle(fenceOf(run!));
   await artifacts.isAfterUncollected(sessionSeq, seq);
   await artifacts.findWork(sessionSeq);
-  await artifacts.recordArtifacts(seq, { files, skipped: {} });
+  const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
+  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} });
+  await callSmallBlobs(fixture);
   await artifacts.listPacking(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
   await artifacts.finishExport(sessionSeq, seq, { key: 'c', size: 1 });
@@ -694,6 +697,13 @@ async function callRetention({ store, clock }: StoreFixture): Promise<void> {
   await retention.scheduledSessions(clock.now(), batch());
   await store.artifacts.packRunAgain(1);
   await store.artifacts.packWorkspaceAgain(1);
+}
+
+async function callSmallBlobs({ store }: StoreFixture): Promise<void> {
+  await store.smallBlobs.find('a');
+  for (const count of [1, 4, 16, 64]) await store.smallBlobs.findSome(Array<string>(count).fill('a'));
+  await store.smallBlobs.listUses('', 9);
+  await store.smallBlobs.remove('none', () => false);
 }
 
 async function callDeletion(fixture: StoreFixture): Promise<void> {

@@ -4,6 +4,8 @@ import { fenceOf, storeFixture } from './store-fixture.ts';
 
 /** The longest text of a turn, most of it characters that JSON escapes or that take two bytes. */
 const TEXT = '\u0001ö"'.repeat(1_000_000);
+/** More than are asked for at once, each of 64 KB. */
+const SMALL_BLOBS = 500;
 const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, NODES, LIVE_RUNS] = [10, 2_500, 200, 10_000, 2_000, 1_100, 100];
 
 /** For functions that give way to others between their verbs. */
@@ -47,6 +49,9 @@ export async function largestFixture() {
     fixture.rows<{ id: number }>(`SELECT id FROM messages WHERE session_seq = ${seq} ORDER BY id`).map(({ id }) => id);
   const erased = seqOf(made.erased.sessionId);
   await store.sessions.deleteSession(erased);
+  fixture.change(`INSERT INTO small_blobs (key, bytes)
+    WITH RECURSIVE n (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM n WHERE n < ${SMALL_BLOBS - 1})
+    SELECT printf('%064x', n), randomblob(65536) FROM n`);
   let [next, ids] = [0, 0];
   return {
     fixture,

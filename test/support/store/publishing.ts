@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
-import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
+import { openBlobsInFiles } from '../files/blobs-in-files.ts';
 import type { Shortage } from '../../../src/files/disk.ts';
 import { makeVersions, type VersionOutcome } from '../../../src/publishing/versions.ts';
 import { openRows } from './open-store.ts';
@@ -52,7 +52,7 @@ export async function publishFixture(given?: StoreFixture) {
   const fixture = given ?? (await storeFixture());
   const directory = join(temporaryDirectory(), 'blobs');
   mkdirSync(directory);
-  const blobs = await openBlobStore(directory);
+  const blobs = await openBlobsInFiles(directory);
   const listeners = new Set<(sessionSeq: number) => void>();
   const limits = { maxFiles: 5_000, maxTotalMb: 500 };
   const abandoned: number[] = [];

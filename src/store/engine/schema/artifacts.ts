@@ -1,4 +1,4 @@
-// Files of runs and of workspaces, and their archives.
+// Files of runs and of workspaces, their archives, and the bytes of small ones.
 
 export const artifacts = `
 -- Files that a run added or changed (§2.9). The row is written when they are all recorded, and kept as blobs.
@@ -71,5 +71,12 @@ CREATE TABLE workspaces (
   own_count   INTEGER NOT NULL DEFAULT 0,
   own_bytes   INTEGER NOT NULL DEFAULT 0,
   CHECK ((step IS NULL) = (run_seq IS NULL))
+) STRICT;
+
+-- Small blobs: stored in the commit that first lists one, with the SHA-256 of its bytes in lower-case hex. Others are files, and so
+-- are those of before.
+CREATE TABLE small_blobs (
+  key   TEXT PRIMARY KEY,
+  bytes BLOB NOT NULL
 ) STRICT;
 `;
