@@ -37,7 +37,15 @@ export const SCHEMA: readonly string[] = [
 export const OLDEST_SCHEMA = 35;
 
 /** What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. */
-export const MIGRATIONS: readonly string[] = [auditAnchor, largeRows, pins, disabledUsers, workspaces, smallBlobs, nodes];
+export const MIGRATIONS: readonly string[] = [
+  auditAnchor,
+  largeRows,
+  pins,
+  disabledUsers,
+  workspaces,
+  smallBlobs,
+  nodes,
+];
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = OLDEST_SCHEMA + MIGRATIONS.length;
