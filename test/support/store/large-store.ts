@@ -167,7 +167,14 @@ export function openLargeStore(file: string, keyId: string | null = null) {
         const labels = JSON.stringify(Array.from({ length: 16 }, (_, at) => `${at}=${'x'.repeat(60)}`));
         const counts = { slots: 4, running: 0, draining: 0, noticed: 0, beats: 1, contests: 0 };
         for (let no = 0; no < count; no += 1)
-          insert('worker_nodes', { id: randomUUID(), ...texts, labels, ...counts, last_beat_at: no, registered_at: 0 });
+          insert('worker_nodes', {
+            id: randomUUID(),
+            ...texts,
+            labels,
+            ...counts,
+            last_beat_at: Date.now() - 60_000 - no,
+            registered_at: 0,
+          });
       }),
 
     /** So many users, each with a key. */
