@@ -15,6 +15,7 @@ import { type DirectoryLock, LOCK_FILES, lockDataDirectory } from '../store/engi
 import { type CopyStep, copyStore, examineDatabase } from '../store/copies/copy-store.ts';
 import { openCopy } from '../store/copies/database-copy.ts';
 import { pauseCopy } from '../store/copies/pause-copy.ts';
+import { shareBucket } from '../store/copies/share-bucket.ts';
 import { openDatabase } from '../store/engine/sqlite/open-database.ts';
 import type { ListedFile, Manifest } from '../wire/backups/manifest.ts';
 import { readList } from './repository/file-list.ts';
@@ -71,6 +72,7 @@ export async function restore(request: RestoreRequest): Promise<LeftOut> {
     const leftOut = unpackAll(request);
     restoreAuditEnd(request);
     if (request.masterKey !== null) writeAtomically(join(dataDir, 'master.key'), request.masterKey, 0o600);
+    shareBucket(join(dataDir, 'errand.db'));
     if (request.paused) await pause(join(dataDir, 'errand.db'));
     await moveRows(request);
     if (request.service !== null) {

@@ -55,7 +55,8 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
   const copy = openCopy(staged);
   try {
     const work = { ...parts, copier, progress, losses };
-    const blobs = await copyBlobs(task, copy, work);
+    const bucket = copy.bucket();
+    const blobs = bucket === null ? await copyBlobs(task, copy, work) : { counts: none(), missing: 0 };
     losses.missingBlobs = blobs.missing;
     const workspaces = task.workspaces === null ? null : await copyWorkspaces(task.workspaces, copy, work);
     const configuration = noTree();
@@ -72,6 +73,7 @@ export async function takeBackup(task: BackupTask, parts: TakeParts): Promise<Ma
       schema_version: copy.schemaVersion,
       database,
       blobs: blobs.counts,
+      ...(bucket !== null && { bucket }),
       workspaces,
       configuration,
       missing_blobs: losses.missingBlobs,
@@ -103,12 +105,12 @@ async function copyBlobs({ blobs }: BackupTask, copy: DatabaseCopy, { copier, pr
   let [done, missing] = [0, 0];
   progress({ phase: 'blobs', done, total });
   for (const { key, rowSize } of copy.blobs()) {
-    // The copy of the database has it.
-    if (rowSize !== null) continue;
-    const isThere = await copier.copyStill(counts, { kind: 'blob', path: key, place: blobPath(blobs, key) });
-    if (!isThere) missing += 1;
+    // One that is a row is in the copy of the database.
+    if (rowSize === null) {
+      if (!(await copier.copyStill(counts, { kind: 'blob', path: key, place: blobPath(blobs, key) }))) missing += 1;
+      done += 1;
+    }
     passed(key);
-    done += 1;
     progress({ done });
   }
   return { counts, missing };

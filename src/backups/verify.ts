@@ -98,7 +98,7 @@ async function verifyFiles(request: VerifyRequest, manifest: Manifest, found: Ve
         hasDatabase = true;
         if (writeDatabase(unpacker, file, found.faults)) {
           copy = await openDatabase(join(target.dataDir, 'errand.db'), manifest, found.faults);
-          rows = makeRows(copy, found.faults);
+          rows = makeRows(copy, manifest, found.faults);
         }
       } else {
         entryPathOf(file);
@@ -163,10 +163,12 @@ interface Rows {
   close(): void;
 }
 
-function makeRows(copy: DatabaseCopy, faults: string[]): Rows {
+function makeRows(copy: DatabaseCopy, { bucket }: Manifest, faults: string[]): Rows {
   const named = copy.blobs();
   let next: IteratorResult<NamedBlob> = named.next();
   const verifyOwn = (blob: NamedBlob) => {
+    // A bucket has it, which is no part of the backup.
+    if (bucket !== undefined && blob.rowSize === null) return;
     const fault = faultOfUnlisted(copy, blob);
     if (fault !== null) faults.push(fault);
   };

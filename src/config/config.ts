@@ -96,12 +96,14 @@ export function loadSettings(configDir: string, overrides: readonly Override[]):
   const problems = [...file.problems, ...checkOverrides(overrides)];
   if (problems.length > 0) return { ok: false, problems };
   const chosen = choose(file.value, overrides);
-  const contradictions = contradictionsIn(chosen.settings).map(({ at, mustBe }) => file.problemAt([at], mustBe));
+  const contradictions = contradictionsIn(chosen.settings).map(({ at, mustBe }) =>
+    file.problemAt(at.split('.'), mustBe),
+  );
   return contradictions.length > 0 ? { ok: false, problems: contradictions } : { ok: true, ...chosen };
 }
 
 /** Settings that are right alone and wrong together. */
-function contradictionsIn({ database, databaseFile, sso, publicUrl, shareOrigin, tls, listen }: Settings) {
+function contradictionsIn({ blobs, database, databaseFile, sso, publicUrl, shareOrigin, tls, listen }: Settings) {
   const found: { readonly at: string; readonly mustBe: string }[] = [];
   if (database !== '' && databaseFile !== '')
     found.push({ at: 'database_file', mustBe: 'must be empty where database is set' });
@@ -113,6 +115,9 @@ function contradictionsIn({ database, databaseFile, sso, publicUrl, shareOrigin,
     found.push({ at: 'tls', mustBe: 'must be empty where listen is a Unix socket: its proxy speaks TLS' });
   if (shareOrigin !== '' && haveSameHost(shareOrigin, publicUrl))
     found.push({ at: 'share_origin', mustBe: 'must have another host than public_url' });
+  const { endpoint, bucket, keyFile } = blobs.s3;
+  if (new Set([endpoint, bucket, keyFile].map((value) => value === '')).size > 1)
+    found.push({ at: 'blobs.s3', mustBe: 'must have endpoint, bucket and key_file, or none of them' });
   return found;
 }
 

@@ -2,6 +2,7 @@
 // help text derive from it: `errand config show`, `errand serve --help`, config/errand.yaml and docs/SETTINGS.md (J2, J7).
 import type { Option, SectionName, SettingName } from './option.ts';
 import { AGENT_OPTIONS } from './options/agents.ts';
+import { BLOB_OPTIONS } from './options/blobs.ts';
 import { BACKUP_OPTIONS } from './options/backups.ts';
 import { NODE_OPTIONS } from './options/node.ts';
 import { REQUEST_OPTIONS } from './options/requests.ts';
@@ -20,6 +21,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...RETENTION_OPTIONS,
   ...TELEMETRY_OPTIONS,
   ...BACKUP_OPTIONS,
+  ...BLOB_OPTIONS,
 };
 
 /** What each section is about. */
@@ -57,4 +59,6 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
   traces: 'Traces of runs that have ended, for a collector of OpenTelemetry: what took how long, without any content.',
   log: 'The log.',
   backup: 'Scheduled backups. `errand backup create` makes others.',
+  blobs: 'Where the bytes of files are kept. docs/S3.md tells how to have them in a bucket.',
+  'blobs.s3': 'A bucket of an S3 service. Set `endpoint`, `bucket` and `key_file`.',
 };

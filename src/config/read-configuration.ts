@@ -8,6 +8,7 @@ import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
 import type { SecretLocations } from '../catalog/reading/secret-file.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Ways } from '../outbound/ways/ways.ts';
+import { checkBlobFiles } from './blob-target.ts';
 import { type Config, loadConfig, loadSettings } from './config.ts';
 import type { Environment, Flags } from './environment.ts';
 import { checkCertificate } from './live-certificate.ts';
@@ -56,13 +57,14 @@ export function loadLiveConfig(flags: Flags, environment: Environment, unresolve
   return { ok: false, problems: parts.flatMap((part) => ('problems' in part ? (part.problems ?? []) : [])) };
 }
 
-/** The problems of what the settings name: the database, the certificate, trusted issuers, proxies. */
+/** The problems of what the settings name: the bucket, the database, the certificate, trusted issuers, proxies. */
 function checkNamedFiles(
   settings: Settings,
   variables: Config['variables'],
   locations: SecretLocations,
 ): readonly Problem[] {
   return [
+    ...checkBlobFiles(settings, locations),
     ...checkDatabaseFile(settings, locations),
     ...checkCertificate(settings, locations),
     ...readWays(settings, variables, locations).problems,

@@ -42,6 +42,7 @@ import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import { VERSION } from '../version.ts';
 import type { Closer } from './closers.ts';
+import type { OpenedBucket } from './opening/open-bucket.ts';
 import { openPublishing } from './opening/open-publishing.ts';
 import { openQueue } from './opening/open-queue.ts';
 import { openRetention } from './opening/open-retention.ts';
@@ -57,6 +58,8 @@ export interface EngineParts {
   readonly store: Store;
   readonly bus: Bus;
   readonly blobs: BlobStore;
+  /** Null where blobs are in the data directory. */
+  readonly bucket: Pick<OpenedBucket, 'services'> | null;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
@@ -110,6 +113,7 @@ export function makeEngine(parts: EngineParts) {
     { stop: node.stop },
     started(queueWait),
     started(makeOrphanedBlobs({ store, blobs, clock, log })),
+    ...(parts.bucket?.services ?? []).map(started),
     { start: webhooks.start, stop: webhooks.stop },
     started(sweeper),
     started(retention),

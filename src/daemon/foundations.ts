@@ -12,6 +12,7 @@ import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import { openMasterKey } from '../files/master-key.ts';
 import { requireRestored } from '../files/restore-marker.ts';
+import { secureSnapshots } from '../files/secured-snapshots.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { type Renderers, standardErrorOutlet } from '../log/log-outlet.ts';
 import { type Log, makeLog } from '../log/log.ts';
@@ -30,6 +31,7 @@ import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
 import { masterKeyLocation, prepareDirectories } from './initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
+import { openBucket } from './opening/open-bucket.ts';
 import { requireSameKind } from './own-rows.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
 
@@ -119,21 +121,30 @@ export async function openAuditAnchor({ configuration, closers }: Start, parts: 
 /** Where bytes are stored, and the thread that reads workspaces and packs archives. */
 export async function openFiles(
   { configuration, closers }: Start,
-  { live, log, store }: { live: LiveConfig; log: Log; store: Pick<Store, 'smallBlobs'> },
+  { live, log, store }: { live: LiveConfig; log: Log; store: Store },
 ) {
   const { dataDir } = configuration.config.locations;
   const directory = join(dataDir, 'blobs');
-  const blobs = await openBlobStore(directory, store.smallBlobs);
+  const local = await openBlobStore(directory, store.smallBlobs);
+  const { config } = configuration;
+  const bucket = await openBucket({ config, live, store, log, closers, local, directory });
   const snapshotThread = makeSnapshotThread({
     directory: join(dataDir, 'snapshots'),
     blobs: directory,
-    readSmall: blobs.readSmall,
+    readSmall: local.readSmall,
     clock: systemClock,
     log,
   });
   closers.push(snapshotThread.stop);
+  const secured = bucket === null ? snapshotThread : secureSnapshots(snapshotThread, bucket.blobs);
   const disk = makeDisk({ directory: dataDir, settings: live.settings, clock: systemClock });
-  return { blobs, snapshotThread, disk, openSpool: makeOpenSpool(incomingPath(directory)) };
+  return {
+    blobs: bucket?.blobs ?? local,
+    snapshotThread: secured,
+    bucket,
+    disk,
+    openSpool: makeOpenSpool(incomingPath(directory)),
+  };
 }
 
 function reportConfig(log: Log, event: ConfigEvent): void {

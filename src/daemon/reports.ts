@@ -41,6 +41,8 @@ export interface ReportParts {
   readonly startedAt: number;
   readonly backups: { health(): BackupHealth | null };
   readonly files: WriteWatch;
+  /** What is wrong with the bucket; null when nothing is, or there is none. */
+  bucketFault(): string | null;
   /** What is wrong with the audit log; null when nothing is. */
   auditFault(): string | null;
   /** What to do about a limit of open files that is too low; null when it isn't. */
@@ -165,8 +167,10 @@ const withDatabase =
     return { ...part, detail: `${nameOfStore(location)}, version ${version}, ${connections}` };
   };
 
-function filesPart({ files }: ReportParts): PartReport {
+function filesPart({ files, bucketFault }: ReportParts): PartReport {
   const fault = files.fault();
+  const away = bucketFault();
+  if (fault === null && away !== null) return { name: 'files', state: 'degraded', detail: away };
   if (fault === null) return ok('files');
   return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be stored (${fault})` };
 }

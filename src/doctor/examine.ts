@@ -4,6 +4,7 @@ import { ErrandError, messageOf } from '../domain/errors.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, CheckResult } from './check.ts';
+import { BUCKET_CHECKS } from './checks/bucket.ts';
 import { DATA_CHECKS } from './checks/data.ts';
 import { FILE_CHECKS } from './checks/files.ts';
 import { MACHINE_CHECKS } from './checks/machine.ts';
@@ -20,6 +21,7 @@ export const CHECKS: readonly Check[] = [
   ...FILE_CHECKS,
   ...MACHINE_CHECKS,
   ...DATA_CHECKS,
+  ...BUCKET_CHECKS,
   ...REACH_CHECKS,
 ];
 

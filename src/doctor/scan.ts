@@ -18,6 +18,10 @@ export interface BlobCount {
   readonly examples: readonly string[];
   /** Whether all of them were looked at. */
   readonly isWhole: boolean;
+  /** The bucket that has their bytes, so that those that are missing here are no local copies; null without one. */
+  readonly bucket: string | null;
+  /** Some of all keys, of a bucket. */
+  readonly sample: readonly string[];
 }
 
 /** What no row names. */

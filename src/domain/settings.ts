@@ -146,6 +146,25 @@ export interface Settings {
     readonly keepDays: number;
     readonly workspaces: boolean;
   };
+  /** Where the bytes of files are. */
+  readonly blobs: {
+    /** A bucket that has them; without `endpoint`, the data directory has them. Other empty texts mean no value. Read once at start. */
+    readonly s3: {
+      readonly endpoint: string;
+      readonly region: string;
+      readonly bucket: string;
+      /** Ends with a slash. */
+      readonly prefix: string;
+      readonly pathStyle: boolean;
+      /** References to files. */
+      readonly keyFile: string;
+      readonly caFile: string;
+      readonly encryption: '' | 'AES256' | 'aws:kms';
+      readonly kmsKey: string;
+    };
+    /** Local copies of what is in the bucket. */
+    readonly cacheMb: number;
+  };
   readonly egress: {
     /** What can be reached in addition to the public internet (H7). */
     readonly allow: readonly EgressRule[];

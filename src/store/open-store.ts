@@ -16,6 +16,7 @@ import { makeDeleteSession } from './lifecycle/delete-session.ts';
 import { makeUserInputs } from './lifecycle/user-inputs.ts';
 import { makeLifecycleVerbs } from './lifecycle/verbs.ts';
 import type { StoreLocation } from './location.ts';
+import { makeObjects } from './objects.ts';
 import { makeOfficeVerbs } from './office/verbs.ts';
 import { makePeopleVerbs } from './people/verbs.ts';
 import { makePublishingVerbs } from './publishing/verbs.ts';
@@ -69,6 +70,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     diskSamples: makeDiskSamples(database),
     retention: makeRetention(database),
     nodes: makeWorkerNodes(database),
+    objects: makeObjects(database),
     findIds: makeFindIds(database),
     ...stateOf(database),
   };

@@ -184,6 +184,23 @@ test('a small blob is in the database of a backup alone, and is verified there',
   );
 });
 
+test('a backup that is taken while small blobs come and go has all that its rows name', async () => {
+  const fixture = await furnished();
+  const { store } = fixture.fixture;
+  const keys = await Promise.all(Array.from({ length: 5 }, (_, at) => fixture.addRow(`row ${at}`)));
+  let made = 0;
+  const rest = async () => {
+    keys.push(await fixture.addRow(`while it is taken ${(made += 1)}`));
+    const gone = keys.shift()!;
+    fixture.fixture.change(`DELETE FROM attachments WHERE sha256 = '${gone}'`);
+    expect(await store.smallBlobs.remove(gone, () => false)).toBe(true);
+  };
+  const manifest = await take(fixture.task(), { pace: { ...NO_PACE, rest } });
+  expect(made).toBeGreaterThan(5);
+  expect(manifest).toMatchObject({ blobs: { files: 2 }, missing_blobs: 0 });
+  expect(await verdictOf(fixture.repository, manifest.id)).toMatchObject({ faults: [] });
+});
+
 test.each(['data', 'config'])('nothing is restored where the directory %s has content', async (name) => {
   const fixture = await furnished();
   await take(fixture.task());
@@ -273,4 +290,17 @@ test('while the log of the database is large, its copy does not rest', async () 
   rests.length = 0;
   await take(fixture.task(), { pace });
   expect(new Set(rests)).toEqual(new Set([0]));
+});
+
+test('of files in a bucket, a backup has the rows, and what is restored removes nothing of the bucket', async () => {
+  const fixture = await furnished();
+  await fixture.fixture.store.objects.setLocation('s3://files/');
+  const manifest = await take(fixture.task());
+  expect(manifest).toMatchObject({ bucket: 's3://files/', blobs: { files: 0 }, missing_blobs: 0 });
+  expect((await verdictOf(fixture.repository, manifest.id)).faults).toEqual([]);
+  const target = temporaryDirectory();
+  await restore(requestOf(fixture.repository, target));
+  const store = openStore(join(target, 'data', 'errand.db'), fixture.fixture.clock);
+  expect(await store.objects.getLocation()).toEqual({ name: 's3://files/', isShared: true });
+  await store.close();
 });

@@ -87,6 +87,20 @@ test('without any source, every setting has its default, and that is its origin'
     },
     userInput: { expiresSeconds: 86_400 },
     webhooks: { retentionDays: 30 },
+    blobs: {
+      s3: {
+        endpoint: '',
+        region: 'us-east-1',
+        bucket: '',
+        prefix: '',
+        pathStyle: true,
+        keyFile: '',
+        caFile: '',
+        encryption: '',
+        kmsKey: '',
+      },
+      cacheMb: 10_240,
+    },
     backup: { directory: '', at: '03:30', keepDays: 14, workspaces: true },
     workers: { threads: Math.min(4, availableParallelism()), runsPerThread: 32, memoryMb: 512, hangTimeoutSeconds: 30 },
     streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 30 },
@@ -122,7 +136,14 @@ test('a flag wins over the environment, that over the file, and that over the de
 });
 
 /** What must be set with a setting, or not at all. */
+const ENDPOINT = { ERRAND_BLOBS_S3_ENDPOINT: 'https://s3' };
+const BUCKET = { ERRAND_BLOBS_S3_BUCKET: 'files' };
+const S3_KEY = { ERRAND_BLOBS_S3_KEY_FILE: 'key' };
+
 const TOGETHER: Partial<Record<string, Environment>> = {
+  'blobs.s3.endpoint': { ...BUCKET, ...S3_KEY },
+  'blobs.s3.bucket': { ...ENDPOINT, ...S3_KEY },
+  'blobs.s3.key_file': { ...ENDPOINT, ...BUCKET },
   'sso.provider': { ERRAND_SSO_USERINFO_URL: 'http://sso' },
   'sso.userinfo_url': { ERRAND_SSO_PROVIDER: 'corp' },
   'tls.cert_file': { ERRAND_TLS_KEY_FILE: 'key.pem' },
@@ -142,6 +163,11 @@ test('every setting can be given by the environment and by the file, to the same
     'traces.otlp_endpoint': 'http://127.0.0.1:4318',
     'traces.sample': '0.5',
     'log.level': 'warn',
+    'blobs.s3.endpoint': 'https://s3.example',
+    'blobs.s3.bucket': 'errand-files',
+    'blobs.s3.prefix': 'errand/',
+    'blobs.s3.path_style': 'false',
+    'blobs.s3.encryption': 'aws:kms',
     'shell.enabled': 'false',
     'backup.directory': '/mnt/backup',
     'backup.at': '23:59',
@@ -160,6 +186,7 @@ test('every setting can be given by the environment and by the file, to the same
   const numeric = {
     'limits.max_nodes': '1999',
     'workers.memory_mb': '199',
+    'blobs.cache_mb': '99',
     'shell.memory_mb': '199',
     'browser.memory_mb': '299',
   } as Readonly<Record<string, string>>;
@@ -447,7 +474,7 @@ test('a setting is shown with its value, its origin and its source', { tags: ['J
 });
 
 /** A default file with its settings switched on: the lines whose `#` is followed by a key. */
-const switchedOn = (text: string) => text.replaceAll(/^#( *[a-z_]+:)/gm, '$1');
+const switchedOn = (text: string) => text.replaceAll(/^#( *[a-z0-9_]+:)/gm, '$1');
 const defaultFile = (name: string) => defaultConfigFiles().find((file) => file.name === name)?.text ?? '';
 
 test('the default files say nothing, so a new directory has the defaults', () => {

@@ -19,7 +19,7 @@ test('files that are removed with their rows while they are looked at are not mi
   const [gone] = keys;
   const counted = await countBlobs(
     rowsOf((key) => key !== gone),
-    directory,
+    { directory, bucket: null },
     Number.POSITIVE_INFINITY,
   );
   expect(counted).toMatchObject({ named: 2_001, missing: 2_000, isWhole: true });
@@ -27,8 +27,19 @@ test('files that are removed with their rows while they are looked at are not mi
   expect(
     await countBlobs(
       rowsOf(() => false),
-      directory,
+      { directory, bucket: null },
       2_000,
     ),
   ).toMatchObject({ named: 2_000, missing: 0, isWhole: false });
+});
+
+test('of a bucket, what has no copy is not missing, and some keys are taken as a sample', async () => {
+  const places = { directory: temporaryDirectory(), bucket: 's3://files/' };
+  const counted = await countBlobs(
+    rowsOf(() => true),
+    places,
+    Number.POSITIVE_INFINITY,
+  );
+  expect(counted).toMatchObject({ named: 2_001, missing: 2_001, examples: [], bucket: 's3://files/' });
+  expect(new Set(counted.sample).size).toBe(50);
 });

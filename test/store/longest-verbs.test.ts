@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { MOST_OBJECTS } from '../../src/store/objects.ts';
 import type { Store } from '../../src/store/open-store.ts';
 import { longestTurnMsOf } from '../support/time/cpu-time.ts';
 import { leastOfThree } from '../support/time/machine-speed.ts';
@@ -87,6 +88,9 @@ const CASES: Readonly<Record<string, Case>> = {
       { actor: null, action: null, targetId: null, sessionId: null, fromAt: null, toAt: null },
       { beforeId: null, afterId: null, limit: 500 },
     ),
+  'objects.note': ({ store }) => store.objects.note(SOME_OBJECTS),
+  'objects.noteRemoved': ({ store }) => store.objects.noteRemoved(SOME_OBJECTS),
+  'objects.beginRemovals': ({ store }) => store.objects.beginRemovals(SOME_OBJECTS, new Set()),
   'retention.countIdle': ({ store, now }) => store.retention.countIdle(now),
   'retention.countEventsOfRuns': ({ store, now }) => store.retention.countEventsOfRuns(now),
   'retention.countDetailsOfRuns': ({ store, now }) => store.retention.countDetailsOfRuns(now),
@@ -143,6 +147,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+/** As many as one call has. */
+const SOME_OBJECTS = Array.from({ length: MOST_OBJECTS }, (_, index) =>
+  createHash('sha256').update(`object ${index}`).digest('hex'),
+);
+
 const FOLDERS = 50;
 const MANY_FILES = Array.from({ length: 60_000 }, (_, index) => ({
   path: `/src/${index % FOLDERS}/a file with a name ${index}.txt`,
@@ -196,6 +205,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   shares: 'setEnd withdraw find findOwned',
   manifests: 'listReadable findShared findFile keepTree',
   diskSamples: 'record list',
+  objects: 'endRemovals getLocation setLocation listDue listRowless',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
   runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop confirmStops waitForUser expireQueued findNewestQueued',

@@ -28,6 +28,7 @@ import type { Readiness } from '../../operations/status.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { MetricHooks } from '../../telemetry/metrics/metrics.ts';
 import type { openBackups } from './open-backups.ts';
+import type { OpenedBucket } from './open-bucket.ts';
 import type { Engine } from '../engine.ts';
 import { storeLocationOf } from '../../config/store-location.ts';
 import { definedBy } from '../../catalog/defined.ts';
@@ -43,6 +44,8 @@ export interface OpenAppParts {
   readonly store: Store;
   readonly bus: Bus;
   readonly blobs: BlobStore;
+  /** Null where blobs are in the data directory. */
+  readonly bucket: Pick<OpenedBucket, 'fault'> | null;
   readonly disk: Disk;
   readonly openSpool: HttpParts['openSpool'];
   readonly deriveKey: DeriveKey;
@@ -129,7 +132,8 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
 function openReports(parts: OpenAppParts, closing: () => boolean) {
   const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, starting, rooms } = parts;
   const { pool, node, browser } = rooms;
-  const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault };
+  const bucketFault = parts.bucket?.fault ?? (() => null);
+  const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault, bucketFault };
   const machine = { ...watched, starting, ...watchMachine(config, log) };
   return makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
 }

@@ -8,6 +8,7 @@ import { shellWord } from '../../terminal/shell-word.ts';
 import { inMegabytes } from '../../terminal/sizes.ts';
 import type { Inspection } from '../../store/inspection/inspect.ts';
 import { type Check, failed, ok, skipped, warning } from '../check.ts';
+import type { BlobCount } from '../scan.ts';
 import { byHand, serviceUser, whileStopped } from '../remedies.ts';
 import { engineIn, type Subject } from '../subject.ts';
 import { POSTGRES_CHECKS } from './postgres.ts';
@@ -84,13 +85,22 @@ const blobs: Check = {
   examine: async (subject) => {
     const seen = await subject.scan();
     if (!seen.ok) return skipped('the database could not be read');
-    const { named, missing, wrong, examples, isWhole } = seen.blobs;
+    const { named, missing, wrong, examples, isWhole, bucket } = seen.blobs;
     const words = `${named}${isWhole ? '' : ' of more (all with --full)'} looked at`;
+    if (bucket !== null) return inBucket({ ...seen.blobs, bucket }, words);
     if (missing + wrong === 0) return ok(`${words}, all there`);
     const evidence = `${words}: ${missing} missing, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
     return failed(evidence, restoreOf(subject));
   },
 };
+
+/** What is missing is in the bucket alone. */
+function inBucket({ named, missing, wrong, examples, bucket }: BlobCount & { bucket: string }, words: string) {
+  const said = `${words}: ${named - missing} in rows or local copies, the others in ${bucket}`;
+  if (wrong === 0) return ok(said);
+  const damaged = `${said}, ${wrong} of the wrong size, such as ${examples.join(', ')}`;
+  return failed(damaged, byHand('remove these copies from the folder blobs of the data directory'));
+}
 
 const orphans: Check = {
   id: 'orphans',

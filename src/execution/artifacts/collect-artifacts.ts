@@ -4,7 +4,7 @@ import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Snapshot } from '../../files/snapshots/snapshot.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
-import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { mayBeStored } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf } from './artifact-parts.ts';
 import { lookAt } from './look.ts';
 
@@ -13,7 +13,8 @@ export type CollectedRun = UncollectedRun & { readonly sessionSeq: number };
 
 /**
  * Collects what a run of a session left. Returns whether nothing of it has to be packed. Throws when the store refuses, when there is no
- * thread to look, and when there is no space for the run's files, unless the session's next run waits for it: then it can be retried.
+ * thread to look, and when there is no space or no bucket for the run's files, unless the session's next run waits for it: then it can be
+ * retried.
  */
 export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<boolean> {
   const { store, blobs, removal, stopping, packedOnRequest } = parts;
@@ -24,7 +25,7 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
     const found = await look(parts, run, hold);
     if (stopping.aborted) return true;
     // Without a thread for it, there is none for the next run either.
-    if ('failure' in found && (isNoThread(found.error) || (isNoSpace(found.error) && !isAwaited()))) {
+    if ('failure' in found && (isNoThread(found.error) || (mayBeStored(found.error) && !isAwaited()))) {
       // Files that did fit would take the space from others meanwhile.
       await removal.remove(hold.release());
       throw found.error;

@@ -2,6 +2,7 @@
 import type { Happened } from '../../events/wakes.ts';
 import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { isStorageAway } from '../../files/blobs/s3/s3-error.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService } from '../../services/service.ts';
@@ -49,7 +50,8 @@ const [COLLECTED, PACKED] = [6, 3];
 const RETRY_MS = 1_000;
 /** Free space does not reappear within seconds. */
 const NO_SPACE_RETRY_MS = 60_000;
-const NO_THREAD_RETRY_MS = 5_000;
+/** Without a thread, and without the bucket. */
+const SOON_RETRY_MS = 5_000;
 
 /** Makes the collector. Collecting precedes packing: the session's next run waits for it. */
 export function makeCollector(given: CollectorParts): Collector {
@@ -120,7 +122,8 @@ function makeQueue({ clock, log }: ArtifactParts, limit: number, work: (session:
     work,
     // Only storage and threads fail here, and they may recover.
     failure: 'artifacts could not be recorded; will retry',
-    retryMs: (error) => (isNoSpace(error) ? NO_SPACE_RETRY_MS : isNoThread(error) ? NO_THREAD_RETRY_MS : RETRY_MS),
+    retryMs: (error) =>
+      isNoSpace(error) ? NO_SPACE_RETRY_MS : isNoThread(error) || isStorageAway(error) ? SOON_RETRY_MS : RETRY_MS,
     clock,
     log,
   });

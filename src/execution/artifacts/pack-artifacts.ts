@@ -1,7 +1,7 @@
 // Packing: archives of runs and of workspaces, built from blobs, so that the next run need not wait for them (E3, E5).
 import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
-import { isNoSpace } from '../../files/blobs/no-space.ts';
+import { mayBeStored } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
@@ -10,7 +10,7 @@ import { recordedFiles } from './look.ts';
 
 /**
  * Packs the next archives of a session, and records them in their request. Returns whether there may be more. Throws when the store
- * refuses, and when there is no space or no thread: they are retried.
+ * refuses, and when there is no space, no bucket or no thread: they are retried.
  */
 export async function packNext(parts: ArtifactParts, sessionSeq: number): Promise<boolean> {
   const { packings, begun } = await withAllHeld(parts.blobs, async () => {
@@ -82,7 +82,7 @@ async function pack(parts: ArtifactParts, packing: Packing & PackRequestFiles, h
       const { kind, runId: run_id, sessionId: session_id } = packing;
       parts.log.error({ session_id, run_id, kind, err: error }, 'an archive could not be packed');
     }
-    if (isNoSpace(error) || isNoThread(error)) throw error;
+    if (mayBeStored(error) || isNoThread(error)) throw error;
     return { failure: failureOf(error, 'The archive could not be packed.') };
   }
 }

@@ -1,5 +1,6 @@
-// The one storage failure that resolves itself: a full disk gets space back.
+// The storage failures that resolve themselves: a full disk gets space back, a bucket comes back.
 import { codeOf, ErrandError } from '../../domain/errors.ts';
+import { isStorageAway } from './s3/s3-error.ts';
 
 const CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -14,7 +15,12 @@ export function noSpace(): ErrandError {
   return new ErrandError('unavailable', 'There is no space left on the disk.', { cause });
 }
 
-/** Whether an error is of this kind: what failed with it can be retried. */
+/** Whether what failed can be retried: there was no space, or the bucket was away. */
+export function mayBeStored(error: unknown): boolean {
+  return isNoSpace(error) || isStorageAway(error);
+}
+
+/** Whether there was no space. */
 export function isNoSpace(error: unknown): boolean {
   return error instanceof ErrandError && lacksSpace(error.cause);
 }

@@ -24,6 +24,8 @@ export interface DatabaseCopy {
   bytesOf(key: string): Buffer;
   /** Those that are files. */
   countBlobFiles(): number;
+  /** The bucket that has the bytes of others; null without one. */
+  bucket(): string | null;
   /** Ids of the sessions that are not deleted, sorted. */
   sessions(): IterableIterator<string>;
   countSessions(): number;
@@ -52,16 +54,21 @@ const SESSIONS = 'FROM sessions WHERE deleted_at IS NULL';
 export function openCopy(file: string): DatabaseCopy {
   const copy = new Connection(file, { readonly: true });
   const numberOf = (sql: string) => (copy.prepare(sql).get() as { total: number }).total;
+  const hasTable = (name: string) => copy.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(name) !== undefined;
   return {
     schemaVersion: copy.pragma('user_version', { simple: true }) as number,
     blobs: () => copy.prepare<[], NamedBlob>(EACH_BLOB).iterate(),
     bytesOf: (key) => copy.prepare<[string], Buffer>('SELECT bytes FROM small_blobs WHERE key = ?').pluck().get(key)!,
     countBlobFiles: () =>
       numberOf(`SELECT count(DISTINCT key) AS total FROM (${BLOBS}) WHERE key NOT IN (SELECT key FROM small_blobs)`),
+    bucket: () => {
+      if (!hasTable('blob_location')) return null;
+      return copy.prepare<[], string>('SELECT name FROM blob_location').pluck().get() ?? null;
+    },
     sessions: () => copy.prepare<[], string>(`SELECT id ${SESSIONS} ORDER BY id`).pluck().iterate(),
     countSessions: () => numberOf(`SELECT count(*) AS total ${SESSIONS}`),
     auditEnd: () => {
-      if (copy.prepare("SELECT 1 FROM sqlite_master WHERE name = 'audit_head'").get() === undefined) return null;
+      if (!hasTable('audit_head')) return null;
       return readOn(copy, (tx) => tx.get<AuditLink>('SELECT last_id AS id, last_hash AS hash FROM audit_head')) ?? null;
     },
     auditFault: (had) => readOn(copy, (tx) => anchorFaultIn(tx, had, null)),

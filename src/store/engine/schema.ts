@@ -5,11 +5,13 @@ import { pins } from './migrations/038-pins.ts';
 import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { workspaces } from './migrations/040-workspaces.ts';
 import { smallBlobs } from './migrations/041-small-blobs.ts';
-import { nodes } from './migrations/042-nodes.ts';
+import { objects as objectNotes } from './migrations/042-objects.ts';
+import { nodes } from './migrations/043-nodes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
 import { journal } from './schema/journal.ts';
+import { objects } from './schema/objects.ts';
 import { people } from './schema/people.ts';
 import { publishing } from './schema/publishing.ts';
 import { retention } from './schema/retention.ts';
@@ -31,6 +33,7 @@ export const SCHEMA: readonly string[] = [
   publishing,
   audit,
   retention,
+  objects,
 ];
 
 /** The oldest version that is migrated. */
@@ -44,6 +47,7 @@ export const MIGRATIONS: readonly string[] = [
   disabledUsers,
   workspaces,
   smallBlobs,
+  objectNotes,
   nodes,
 ];
 

@@ -13,6 +13,8 @@ export interface NamedBlobs {
   isNamed(key: string): Promise<boolean>;
   /** The same for a row that may be about to be removed. */
   isInUse(key: string): Promise<boolean>;
+  /** The bucket that has their bytes; null without one. */
+  bucket(): Promise<string | null>;
   /** Whether the files of a session may be needed, or are about to be removed. */
   hasFiles(sessionId: string): Promise<boolean>;
 }
@@ -38,6 +40,8 @@ const PORTION = portion('(SELECT length(bytes) FROM small_blobs s WHERE s.key = 
 const PORTION_OF_FILES = portion('NULL');
 const ONE = `SELECT 1 FROM (${named('= ?', '')}) AS named LIMIT 1`;
 
+const BUCKET = 'SELECT name FROM blob_location WHERE id = 1';
+
 /** Reads them on a connection of their own. */
 export function makeNamedBlobs({ look, tables }: Pick<Inspector, 'look' | 'tables'>): NamedBlobs {
   let hasRows: Promise<boolean> | undefined;
@@ -53,6 +57,7 @@ export function makeNamedBlobs({ look, tables }: Pick<Inspector, 'look' | 'table
     listUses: async (after, limit) => ((await areRows()) ? look((tx) => usesIn(tx, after, limit)) : []),
     isNamed: async (key) => (await look((tx) => tx.get(ONE, ...each(key)))) !== undefined,
     isInUse: (key) => isUsed(IS_BLOB_IN_USE, ...each(key)),
+    bucket: async () => (await look((tx) => tx.get<{ name: string }>(BUCKET)))?.name ?? null,
     hasFiles: (sessionId) => isUsed(HAS_FILES, sessionId),
   };
 }

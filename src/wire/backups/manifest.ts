@@ -47,6 +47,8 @@ export const manifest = object({
   schema_version: integer({ from: 1 }),
   database: part,
   blobs: part,
+  /** The bucket that has the bytes of blobs, of which the backup has none; absent: it has them all. */
+  bucket: optional(text({ max: 1_000 })),
   /** Null: they were left out. */
   workspaces: nullable(tree),
   configuration: tree,

@@ -53,6 +53,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   '$ errand budgets set': 'is shown with its output: budgets.test.ts',
   'bin/errand office\n': 'needs a terminal: office.test.ts',
   'runuser -u postgres -- createuser --pwprompt': 'changes the server of the system',
+  'install -m 640 -g errand /dev/null /etc/errand/s3-key': 'needs a bucket: s3.test.ts',
+  'blobs:\n  s3:': 'needs a bucket: s3.test.ts',
   'install -m 644 root.crt': 'needs a server with a certificate: store/engine/postgres/opening/opening-faults.test.ts',
   'errand backup restore /mnt/backup/errand --to': 'needs a server: backups/postgres.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
@@ -366,7 +368,8 @@ describe('models, people and capabilities', () => {
     );
     const lines = block('docs/OPERATING.md', 'errand nodes drain').text.trim().split('\n');
     const [list, drain, undrain, remove] = lines.map((line) => line.replace(/ *#.*/, ''));
-    expect(await reader.paste(list!)).toMatch(/^gone.*offline[^]*^north.*online/m);
+    // The name is in effect as soon as the file was noticed.
+    await waitFor(async () => /^gone.*offline[^]*^north.*online/m.test(await reader.paste(list!)));
     expect(await reader.paste(drain!)).toMatch(/^state\tdrained$/m);
     expect(await reader.paste(undrain!)).toMatch(/^state\tonline$/m);
     // On a terminal it asks for confirmation; here there is none.

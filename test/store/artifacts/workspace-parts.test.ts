@@ -8,6 +8,7 @@ import { READER } from '../../../src/store/engine/statement.ts';
 import { openRows } from '../../support/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { sourceOf } from '../../support/store/small-contents.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 
 const file = (path: string, content = path): FileVersion => ({ path, size: content.length, sha256: content });
@@ -75,6 +76,16 @@ async function recordedOf({ sessionSeq }: ClaimedRun) {
   return { files, state };
 }
 
+/** As the snapshot thread reads them: the content of each file is its hash here. */
+const CONTENTS = sourceOf(new Map([...BEFORE, ...AFTER].map(({ sha256 }) => [sha256, Buffer.from(sha256)])));
+
+/** What rows list without its bytes. */
+const withoutBytes = () =>
+  fixture.rows(
+    `SELECT sha256 FROM (SELECT sha256 FROM run_artifact_files UNION SELECT sha256 FROM workspace_files) AS listed
+     WHERE NOT EXISTS (SELECT 1 FROM small_blobs b WHERE b.key = listed.sha256)`,
+  );
+
 const bytesOf = (files: readonly FileVersion[]) => files.reduce((sum, { size }) => sum + size, 0);
 const atRest = (files: readonly FileVersion[]) => ({
   files,
@@ -89,14 +100,15 @@ test.each([SMALL_PARTS, {}])(
     for (; wasKilled; kills += 1) {
       const first = await begin();
       await end(first);
-      await recordWhole(artifacts(), first, { files: BEFORE, skipped: {} });
+      await recordWhole(artifacts(), first, { files: BEFORE, contents: CONTENTS, skipped: {} });
       const second = await begin(first.sessionId);
       await end(second);
       const dying = makeRecordArtifacts(dyingAfter(kills), SMALL_PARTS);
-      const found = { files: AFTER, skipped: { links: 1 }, token: 'look' };
+      const found = { files: AFTER, contents: CONTENTS, skipped: { links: 1 }, token: 'look' };
       wasKilled = await isKilled(recordWhole({ ...artifacts(), ...dying }, second, found));
       const isPending = await artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1);
       expect(isPending).toBe(wasKilled);
+      expect(withoutBytes()).toEqual([]);
       if (wasKilled) {
         expect(await runArtifactsOf(artifacts(), second.seq)).toMatchObject({ status: 'pending', files: [] });
         expect((await artifacts().getWorkspaceExport(second.sessionSeq)).status).toBe('pending');

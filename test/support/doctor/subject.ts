@@ -35,7 +35,7 @@ export const WELL: Scan & { readonly ok: true } = {
     pins: { pins: [], total: 0 },
     audit: { fault: null, isAnchorDue: false },
   },
-  blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true },
+  blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true, bucket: null, sample: [] },
   orphans: { blobs: 0, bytes: 0, workspaces: 0, examples: [], isWhole: true },
 };
 

@@ -1,4 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import { GRACE_MS } from '../../../src/store/objects.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import { vi } from 'vitest';
 import { ID_NOUNS } from '../../../src/domain/ids.ts';
@@ -54,6 +55,7 @@ export async function callEveryVerb(fixture: StoreFixture): Promise<string[]> {
   await callWebhooks(fixture);
   await callPublishing(fixture);
   await callAudit(fixture);
+  await callObjects(fixture);
   await fixture.store.figures();
   await callRetention(fixture);
   await callDeletion(fixture);
@@ -74,6 +76,20 @@ function watchVerbs(store: object): () => string[] {
     for (const { spy } of spies) spy.mockRestore();
     return left;
   };
+}
+
+async function callObjects({ store, clock }: StoreFixture): Promise<void> {
+  const { objects } = store;
+  const keys = ['listed', 'gone', 'held'];
+  await objects.setLocation('s3://bucket/');
+  await objects.getLocation();
+  await objects.setLocation(null);
+  await objects.note(keys);
+  await objects.noteRemoved(keys);
+  await objects.listRowless(keys);
+  await objects.listDue(clock.now());
+  clock.advance(2 * GRACE_MS);
+  await objects.endRemovals(await objects.beginRemovals(keys, new Set(['held'])));
 }
 
 /** Of every kind, so that the runs that follow pay from them. */

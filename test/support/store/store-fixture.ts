@@ -40,9 +40,10 @@ export interface StoreFixture {
 export async function storeFixture(
   file = join(temporaryDirectory(), 'errand.db'),
   options: Partial<StoreOptions> = {},
+  open = openStore,
 ): Promise<StoreFixture> {
   const clock = fakeClock();
-  const store = openStore(file, clock, options);
+  const store = open(file, clock, options);
   onTestFinished(() => store.close());
   const committed: JournalEvent[] = [];
   store.onCommitted((events) => void committed.push(...events));

@@ -168,6 +168,7 @@ export async function restoreBackup(
     if (masterKey === null) hintKey(context, join(dataDir, 'master.key'), options.owner);
     if (options.paused === true) out.hint(OTHER_BACKUPS);
     hintOwner(context, dataDir);
+    if (manifest.bucket !== undefined) out.hint(hintOfBucket(manifest.bucket));
     hintRows(context, { dataDir, configDir }, rowsTo);
     hintLeftOut(out, "can't be restored", leftOut);
     if (leftOut.count > 0)
@@ -198,6 +199,9 @@ async function masterKeyOf(context: Context, { master_key: wrapped, id }: Manife
 /** Root restores, and the daemon usually runs as another user. */
 const OTHER_BACKUPS =
   'If backup.directory is set, this copy makes its backups where the original does, and removes old ones there. Before you start it: errand config set backup.directory --default';
+
+const hintOfBucket = (bucket: string) =>
+  `The bytes of files are in ${bucket}, not in the backup: what was removed there since is lost unless the bucket keeps versions. This copy removes no object of it (docs/S3.md).`;
 
 function hintKey({ out }: Context, file: string, owner: string | undefined): void {
   const way = owner === undefined ? '' : `: install -m 600 -o ${shellWord(owner)} master.key ${shellWord(file)}`;

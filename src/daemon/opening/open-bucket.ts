@@ -1,0 +1,91 @@
+// The bucket that has the bytes of files, where the settings name one.
+import type { Config } from '../../config/config.ts';
+import { blobTargetOf } from '../../config/blob-target.ts';
+import type { LiveConfig } from '../../config/live-config.ts';
+import { MB } from '../../domain/byte-units.ts';
+import { systemClock as clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { makeObjectSweeper } from '../../execution/artifacts/object-sweeper.ts';
+import { listKeys } from '../../files/blobs/blob-place.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import { type Bucket, makeBucket } from '../../files/blobs/s3/bucket.ts';
+import { makeCache } from '../../files/blobs/s3/cache.ts';
+import { makeS3Blobs, type S3Blobs } from '../../files/blobs/s3/s3-blobs.ts';
+import { S3Error } from '../../files/blobs/s3/s3-error.ts';
+import { locationOf, type S3Target } from '../../files/blobs/s3/target.ts';
+import { type WatchedBucket, watchBucket } from '../../files/blobs/s3/watched-bucket.ts';
+import type { Log } from '../../log/log.ts';
+import type { Service } from '../../services/service.ts';
+import { MOST_OBJECTS } from '../../store/objects.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { Closer } from '../closers.ts';
+
+export interface BucketParts {
+  readonly config: Config;
+  readonly live: Pick<LiveConfig, 'settings'>;
+  readonly store: Store;
+  readonly log: Log;
+  readonly closers: Closer[];
+  /** The blobs of the directory. */
+  readonly local: BlobStore;
+  readonly directory: string;
+}
+
+export interface OpenedBucket {
+  readonly blobs: S3Blobs;
+  readonly fault: WatchedBucket['fault'];
+  /** They work from their first wake on. */
+  readonly services: readonly Service[];
+}
+
+/** Opens it; null without one. Throws `conflict` where the blobs are not where the settings say. */
+export async function openBucket(parts: BucketParts): Promise<OpenedBucket | null> {
+  const { config, live, store, log, closers, local, directory } = parts;
+  const target = blobTargetOf(config.settings, config.locations);
+  const bucket = target === null ? null : watchBucket(makeBucket({ target, clock }));
+  if (bucket !== null) closers.push(bucket.close);
+  const isShared = await settleLocation(parts, target, bucket);
+  if (target === null || bucket === null) return null;
+  const limit = () => live.settings().blobs.cacheMb * MB;
+  const cache = makeCache({ directory, limit, isHeld: local.isHeld, clock, log });
+  const notes = { ...store.objects, most: MOST_OBJECTS };
+  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock });
+  const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
+  const facts = { blobs: locationOf(target), endpoint: target.endpoint };
+  log.info(facts, 'the bytes of files are in a bucket');
+  if (isShared) log.warn(facts, 'objects of the bucket are not removed: these rows were restored (docs/S3.md)');
+  return { blobs, fault: bucket.fault, services: isShared ? [cache.keeper] : [cache.keeper, sweeper] };
+}
+
+/** Returns whether the bucket is another installation's, too. */
+async function settleLocation(
+  { store, directory }: BucketParts,
+  target: S3Target | null,
+  bucket: Bucket | null,
+): Promise<boolean> {
+  const location = await store.objects.getLocation();
+  const known = location?.name ?? null;
+  const wanted = target === null ? null : locationOf(target);
+  if (known === wanted) return location?.isShared === true;
+  if (known !== null && wanted === null)
+    throw refusal(`The bytes of files are in ${known}, and blobs.s3 names no bucket: set it`);
+  if (known !== null) throw refusal(`The bytes of files are in ${known}, and blobs.s3 names ${wanted}: correct it`);
+  for await (const _ of listKeys(directory))
+    throw refusal(
+      `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: a bucket is for a new installation`,
+    );
+  if (bucket !== null) await requireEmpty(bucket, wanted);
+  await store.objects.setLocation(wanted);
+  return false;
+}
+
+/** Objects of another installation would be removed, as no row here lists them. */
+async function requireEmpty(bucket: Bucket, name: string | null): Promise<void> {
+  try {
+    for await (const _ of bucket.list()) throw refusal(`${name} has files already, and those of another Errand`);
+  } catch (error) {
+    throw error instanceof S3Error ? new ErrandError('unavailable', error.message, { cause: error }) : error;
+  }
+}
+
+const refusal = (words: string) => new ErrandError('conflict', `${words} (docs/S3.md).`);

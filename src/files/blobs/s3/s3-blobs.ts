@@ -1,0 +1,165 @@
+// Blobs in a bucket: the directory of blobs is where they are written first, and keeps copies of what is read.
+import { statSync } from 'node:fs';
+import { type Clock, pause } from '../../../domain/clock.ts';
+import { codeOf, ErrandError } from '../../../domain/errors.ts';
+import { blobPath, hasBlob } from '../blob-place.ts';
+import type { BlobStore } from '../blobs.ts';
+import type { Bucket } from './bucket.ts';
+import type { Cache } from './cache.ts';
+import { type FetchBlob, makeFetchBlob } from './fetch-blob.ts';
+import { S3Error, storageAway } from './s3-error.ts';
+
+/** A blob store whose blobs are in a bucket. */
+export interface S3Blobs extends BlobStore {
+  /**
+   * Stores those of some blobs that are in the directory in the bucket. Before the rows are committed that list them; whoever asks holds
+   * them. Throws `unavailable` (`isStorageAway`) where that fails.
+   */
+  secure(keys: readonly string[]): Promise<void>;
+  /** Brings blobs into the directory that is read by path; whoever asks holds them. One that is nowhere is left out. */
+  bring(keys: readonly string[]): Promise<void>;
+}
+
+/** The notes of objects that no row may list yet, or no longer; of at most `most` keys a call. */
+export interface ObjectNotes {
+  readonly most: number;
+  note(keys: readonly string[]): Promise<readonly ('listed' | 'noted' | 'removing')[]>;
+  noteRemoved(keys: readonly string[]): Promise<void>;
+  /** Those whose bytes are no row of the database. */
+  listRowless(keys: readonly string[]): Promise<readonly string[]>;
+}
+
+export interface S3BlobsParts {
+  /** The blobs of the directory. */
+  readonly local: BlobStore;
+  readonly directory: string;
+  readonly bucket: Bucket;
+  readonly cache: Pick<Cache, 'added' | 'used'>;
+  readonly notes: ObjectNotes;
+  /** Whether another installation may need the objects: none of them is unused. */
+  readonly isShared: boolean;
+  readonly clock: Clock;
+}
+
+/** Requests of one call that are under way at once. */
+const AT_ONCE = 8;
+/** A copy may be removed between its arrival and its use, as long as nobody holds it. */
+const TRIES = 3;
+/** How often, and how long, an object that is being removed is waited for. */
+const [REMOVAL_PAUSE_MS, REMOVAL_TRIES] = [500, 60];
+
+export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
+  const { local, directory, bucket, cache, notes } = parts;
+  const fetch = makeFetchBlob({ directory, bucket, brought: cache.added });
+  const secure = (keys: readonly string[]) => secureAll(parts, keys);
+
+  async function withCopy<T>(key: string, use: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const used = await use();
+        cache.used(key);
+        return used;
+      } catch (error) {
+        if (!isMissing(error) || tries > TRIES) throw error;
+        await fetch(key);
+      }
+    }
+  }
+
+  return {
+    ...local,
+    hold: () => {
+      const hold = local.hold();
+      return {
+        ...hold,
+        put: async (bytes) => {
+          const key = await hold.put(bytes);
+          await secure([key]);
+          return key;
+        },
+      };
+    },
+    read: async (key) => withCopy(key, () => local.read(key)),
+    copyTo: async (key, path) => withCopy(key, () => local.copyTo(key, path)),
+    open: async (key) => withCopy(key, () => local.open(key)),
+    list: async function* list() {
+      yield* local.list();
+      if (!parts.isShared) for await (const { key } of bucket.list()) yield key;
+    },
+    removeUnless: async (key, isInUse) => {
+      let rowless: readonly string[] = [];
+      const look = async (asked: string) => {
+        if (await isInUse(asked)) return true;
+        rowless = await notes.listRowless([asked]);
+        return false;
+      };
+      const isDecided = await local.removeUnless(key, look);
+      if (isDecided && rowless.length > 0 && !parts.isShared) await notes.noteRemoved(rowless);
+      return isDecided;
+    },
+    secure,
+    bring: (keys) => bringAll(parts, keys, fetch),
+  };
+}
+
+const isMissing = (error: unknown): boolean =>
+  codeOf(error) === 'ENOENT' || (error instanceof ErrandError && error.reason === 'not_found');
+
+async function bringAll({ directory, notes }: S3BlobsParts, keys: readonly string[], fetch: FetchBlob) {
+  const missing = [...new Set(keys)].filter((key) => !hasBlob(directory, key));
+  for (let at = 0; at < missing.length; at += notes.most)
+    await eachOf(await notes.listRowless(missing.slice(at, at + notes.most)), async (key) => {
+      try {
+        await fetch(key);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    });
+}
+
+async function secureAll(parts: S3BlobsParts, keys: readonly string[]): Promise<void> {
+  const { directory, notes } = parts;
+  const here = [...new Set(keys)].filter((key) => hasBlob(directory, key));
+  for (let at = 0; at < here.length; at += notes.most) await secureSome(parts, here.slice(at, at + notes.most));
+}
+
+async function secureSome({ directory, bucket, cache, notes, clock }: S3BlobsParts, keys: readonly string[]) {
+  let left = keys;
+  for (let tries = 1; left.length > 0; tries += 1) {
+    const states = await notes.note(left);
+    const noted = left.filter((_, index) => states[index] === 'noted');
+    await eachOf(noted, async (key) => {
+      const path = blobPath(directory, key);
+      const { size } = statSync(path);
+      await bucket.put({ key, path, size }).catch(refuse);
+      cache.added(size);
+    });
+    left = left.filter((_, index) => states[index] === 'removing');
+    if (left.length > 0 && tries === REMOVAL_TRIES) throw storageAway(BEING_REMOVED);
+    if (left.length > 0) await pause(clock, REMOVAL_PAUSE_MS);
+  }
+}
+
+const BEING_REMOVED = new S3Error('An object is being removed, and that takes long.', {
+  status: null,
+  code: null,
+  isPassing: true,
+});
+
+function refuse(error: unknown): never {
+  throw error instanceof S3Error ? storageAway(error) : error;
+}
+
+/** Works on all, some at once. Rejects with the first failure once none is under way any more. */
+async function eachOf(keys: readonly string[], work: (key: string) => Promise<void>): Promise<void> {
+  const rest = keys.values();
+  const failures: unknown[] = [];
+  const workers = Array.from({ length: AT_ONCE }, async () => {
+    for (const key of rest) {
+      if (failures.length > 0) return;
+      await work(key).catch((error: unknown) => void failures.push(error));
+    }
+  });
+  await Promise.all(workers);
+  if (failures.length > 0) throw failures[0];
+}
