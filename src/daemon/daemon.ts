@@ -56,9 +56,9 @@ async function build(start: Start): Promise<Daemon> {
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
   await settleRows(dataDir, location, { store, log, manager });
+  const identity = openNodeIdentity(dataDir);
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
-  const identity = openNodeIdentity(dataDir);
   const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
 
   const anchor = await openAuditAnchor(start, { deriveKey, log, store });
