@@ -118,6 +118,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     preview: 'Tell me of tides.',
     attachments: [],
     userQuotaBytes: 0,
+    allDrain: false,
     start: null,
     background: null,
   };
