@@ -28,6 +28,7 @@ const GROUPS: readonly NounGroup[] = [
       gc: async () => (await import('./nouns/administration/gc.ts')).addGc,
       selftest: async () => (await import('./nouns/administration/selftest.ts')).addSelftest,
       'support-bundle': async () => (await import('./nouns/administration/support-bundle.ts')).addSupportBundle,
+      nodes: async () => (await import('./nouns/administration/nodes.ts')).addNodes,
       service: async () => (await import('./nouns/administration/service.ts')).addService,
     },
   },

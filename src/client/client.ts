@@ -9,6 +9,7 @@ import {
 import { installation } from '../wire/installation.ts';
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import type { ListWire } from '../wire/listing.ts';
+import { nodes } from '../wire/nodes.ts';
 import { teams } from '../wire/people/team.ts';
 import { tokens } from '../wire/people/token.ts';
 import { type PasswordWire, users } from '../wire/people/user.ts';
@@ -42,6 +43,7 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   /** Waits for an answer for 30 seconds unless told otherwise. */
   status(within?: { readonly timeoutMs: number }): Promise<StatusWire>;
   readonly retention: RetentionVerbs;
+  readonly nodes: Verbs<typeof nodes>;
   readonly users: Omit<Verbs<typeof users>, 'setPassword'> & {
     /** Without a password, the daemon generates one and returns it. */
     setPassword(ref: string, password?: string): Promise<PasswordWire>;
@@ -104,6 +106,7 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     ...verbsOf(installation, call, whole),
     status: (within) => call('GET', '/api/v1/status', undefined, within?.timeoutMs),
     retention: makeRetentionVerbs(call, whole),
+    nodes: verbsOf(nodes, call, whole),
     users: makeUsers(call, whole),
     teams: verbsOf(teams, call, whole),
     keys: makeKeys(call, whole),

@@ -4,6 +4,7 @@ import type { Option, SectionName, SettingName } from './option.ts';
 import { AGENT_OPTIONS } from './options/agents.ts';
 import { BLOB_OPTIONS } from './options/blobs.ts';
 import { BACKUP_OPTIONS } from './options/backups.ts';
+import { NODE_OPTIONS } from './options/node.ts';
 import { REQUEST_OPTIONS } from './options/requests.ts';
 import { RETENTION_OPTIONS } from './options/retention.ts';
 import { RUN_OPTIONS } from './options/runs.ts';
@@ -15,6 +16,7 @@ export const OPTIONS: Readonly<Record<SettingName, Option>> = {
   ...REQUEST_OPTIONS,
   ...TLS_OPTIONS,
   ...RUN_OPTIONS,
+  ...NODE_OPTIONS,
   ...AGENT_OPTIONS,
   ...RETENTION_OPTIONS,
   ...TELEMETRY_OPTIONS,
@@ -38,6 +40,7 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
   user_input: 'Questions that agents ask their users. A run that waits for an answer occupies no worker.',
   webhooks: 'Deliveries of events to other systems.',
   workers: 'The threads that execute runs.',
+  node: 'This daemon among those of the installation; see `errand nodes`.',
   shell: "The agents' shell tool. Each command runs in a sandbox of its own, without a network.",
   browser:
     'The browser, for agents whose key or expert has it. Each run has its own Chromium, in a sandbox of its own.',

@@ -5,6 +5,7 @@ import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock } from '../domain/clock.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
+import { openNodeIdentity } from '../files/node-id.ts';
 import { makeSecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
 import { numberDefinitions } from '../operations/capabilities/definitions.ts';
@@ -55,6 +56,7 @@ async function build(start: Start): Promise<Daemon> {
   const startedAt = systemClock.now();
   const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
   await settleRows(dataDir, location, { store, log, manager });
+  const identity = openNodeIdentity(dataDir);
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
@@ -64,7 +66,7 @@ async function build(start: Start): Promise<Daemon> {
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const telemetry = await openTelemetry({ config, live, store, bus, log, closers });
-  const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox };
+  const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, identity };
   const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: systemClock, log });
@@ -96,7 +98,7 @@ async function build(start: Start): Promise<Daemon> {
   // Before the listeners open: without a worker node, background runs would be refused, and runs need to know of the sandbox.
   await Promise.all([rooms.node.start(), sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });
-  const metrics = await telemetry.open({ config, pool: rooms.pool, readiness, backups });
+  const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
   markOwnRows(dataDir, location);

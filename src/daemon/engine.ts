@@ -1,4 +1,5 @@
 // The engine: the rooms that execute runs, wired together, and the background services in the order of their start.
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
@@ -21,7 +22,7 @@ import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
-import { makeNode } from '../execution/queue/node.ts';
+import { makeNode, type WorkerNodes } from '../execution/queue/node.ts';
 import { makePermits } from '../execution/pool/permits.ts';
 import type { PoolSize } from '../execution/pool/capacity.ts';
 import type { Queue } from '../execution/queue/queue.ts';
@@ -31,6 +32,7 @@ import { makeStopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Disk } from '../files/disk.ts';
 import type { DeriveKey } from '../files/master-key.ts';
+import type { NodeIdentity } from '../files/node-id.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
@@ -38,6 +40,7 @@ import type { Log } from '../log/log.ts';
 import type { Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
+import { VERSION } from '../version.ts';
 import type { Closer } from './closers.ts';
 import type { OpenedBucket } from './opening/open-bucket.ts';
 import { openPublishing } from './opening/open-publishing.ts';
@@ -61,6 +64,7 @@ export interface EngineParts {
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
+  readonly identity: NodeIdentity;
   /** What has been found until now. */
   readonly sandbox: () => SandboxProbe;
   readonly hooks: MetricHooks | null;
@@ -86,7 +90,7 @@ export function makeEngine(parts: EngineParts) {
 
   const wakes = makeWakes();
   const { happened } = wakes;
-  const node = makeNode({ store, clock, log, id: hostname(), capacity: config.workers ? pool.slots : null });
+  const node = openNode(parts, { slots: pool.slots, running: () => queue.executing(), opened: () => queue.wake() });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
@@ -96,7 +100,7 @@ export function makeEngine(parts: EngineParts) {
   const publishing = openPublishing({ ...parts, collector, happened, clock });
   const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
-  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, ...forRuns });
+  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, node, ...forRuns });
   const leases = makeLeases({ store, clock, log, held: queue.held });
 
   const scheduler = openScheduler({ ...parts, node, clock });
@@ -200,6 +204,25 @@ function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce
 function sizeOf({ workers }: Settings): PoolSize {
   const { threads, runsPerThread, memoryMb, hangTimeoutSeconds } = workers;
   return { threads, runsPerThread, memoryMb, hangTimeoutMs: hangTimeoutSeconds * 1_000 };
+}
+
+/** This process as a node. The queue, which knows what runs here, is made after it. */
+function openNode(
+  { config, live, store, log, identity }: EngineParts,
+  { slots, running, opened }: { slots(): number; running(): number; opened(): void },
+): WorkerNodes {
+  const facts = () => {
+    const { node, listen } = live.settings();
+    return {
+      name: node.name || hostname(),
+      version: VERSION,
+      address: listen,
+      slots: config.workers ? slots() : 0,
+      labels: node.labels,
+      running: running(),
+    };
+  };
+  return makeNode({ store, clock, log, identity, process: randomUUID(), facts, opened });
 }
 
 /** The browser, searched for again when the settings change. */

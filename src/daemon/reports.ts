@@ -35,7 +35,7 @@ export interface ReportParts {
   readonly store: Store;
   readonly disk: Disk;
   readonly pool: WorkerPool;
-  readonly node: Pick<WorkerNodes, 'list'>;
+  readonly node: Pick<WorkerNodes, 'list' | 'own'>;
   readonly sandbox: () => SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
@@ -74,6 +74,7 @@ export function makeReports(parts: ReportParts) {
   function readiness(): Readiness {
     const reports = [
       daemonPart(parts),
+      nodePart(parts),
       storePart(parts),
       diskPart(parts),
       filesPart(parts),
@@ -110,6 +111,7 @@ export function makeReports(parts: ReportParts) {
       configDir: config.locations.configDir,
       runs: await store.runs.countUnfinished(),
       workers: { threads, slots: pool.slots(), busy },
+      node: node.own(),
       nodes: node.list(),
       webhooks: await store.webhooks.trouble(SHOWN_WEBHOOKS),
       models: modelsOf(live.catalog()),
@@ -142,6 +144,11 @@ const ok = (name: string): PartReport => ({ name, state: 'ok', detail: null });
 function daemonPart({ starting, closing }: ReportParts): PartReport {
   if (starting() !== null) return { name: 'daemon', state: 'failed', detail: 'starting' };
   return closing() ? { name: 'daemon', state: 'failed', detail: 'shutting down' } : ok('daemon');
+}
+
+function nodePart({ node }: ReportParts): PartReport {
+  const { fault } = node.own();
+  return fault === null ? ok('node') : { name: 'node', state: 'failed', detail: fault };
 }
 
 function storePart({ store }: ReportParts): PartReport {

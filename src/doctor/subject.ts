@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/kinds/models.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 import type { Locations } from '../config/locations.ts';
 import type { Defined } from '../domain/capabilities/pin.ts';
+import type { KnownNode } from '../domain/nodes/node.ts';
 import type { Clock } from '../domain/clock.ts';
 import { engineOf, type Settings } from '../domain/settings.ts';
 import { readStoreMark } from '../files/store-marker.ts';
@@ -16,7 +17,7 @@ import type { DiskSample } from '../store/inspection/disk-samples.ts';
 
 /** The daemon of an installation: it examines itself, was stopped, or should answer and doesn't. */
 export type DaemonState =
-  | { readonly state: 'running'; parts(): readonly PartReport[] }
+  | { readonly state: 'running'; parts(): readonly PartReport[]; nodes(): readonly KnownNode[] }
   | { readonly state: 'stopped' }
   /** `isHung`: it has the lock of its data, and gives no answer. */
   | { readonly state: 'silent'; readonly why: string; readonly isHung: boolean };

@@ -51,6 +51,7 @@ export const ID_NOUNS = [
   'users',
   'teams',
   'budgets',
+  'nodes',
 ] as const;
 export type IdNoun = (typeof ID_NOUNS)[number];
 

@@ -81,6 +81,11 @@ export interface Settings {
     /** How long deliveries and their attempts are kept. */
     readonly retentionDays: number;
   };
+  readonly node: {
+    /** Empty: the name of the host. */
+    readonly name: string;
+    readonly labels: readonly string[];
+  };
   readonly workers: {
     readonly threads: number;
     readonly runsPerThread: number;

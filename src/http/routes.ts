@@ -14,6 +14,7 @@ import { DEFINITION_NOUNS, definitionsOf } from '../wire/capabilities/definition
 import { mcpServers, models } from '../wire/capabilities/model.ts';
 import { ids } from '../wire/found-id.ts';
 import { once } from '../wire/shapes/composites.ts';
+import { nodes } from '../wire/nodes.ts';
 import { programs } from '../wire/programs.ts';
 import { keys } from '../wire/people/key.ts';
 import { teams } from '../wire/people/team.ts';
@@ -122,6 +123,7 @@ function managementRoutes(parts: RouteParts): Route[] {
     ...routesOf(installation, operations),
     ...routesOf(audit, operations),
     ...routesOf(retention, operations),
+    ...routesOf(nodes, operations),
     ...routesOf(users, operations),
     ...routesOf(teams, operations),
     ...routesOf(keys, operations),

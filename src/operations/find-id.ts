@@ -15,16 +15,17 @@ const WORDS: Readonly<Record<IdNoun, readonly [one: string, several: string]>> =
   users: ['User', 'users'],
   teams: ['Team', 'teams'],
   budgets: ['Budget', 'budgets'],
+  nodes: ['Node', 'nodes'],
 };
 
 /** Maximum number of candidates that an error names. */
 const NAMED = 5;
 
 /**
- * The verb. Users and teams are also found by name, which comes first. Throws `not_found`; `conflict` with the candidates
+ * The verb. Users, teams and nodes are also found by name, which comes first. Throws `not_found`; `conflict` with the candidates
  * when several ids match; `unprocessable` for what can't be the prefix of an id.
  */
-export function makeFindId(store: Pick<Store, 'findIds' | 'users' | 'teams'>) {
+export function makeFindId(store: Pick<Store, 'findIds' | 'users' | 'teams' | 'nodes'>) {
   return async (_caller: Administrator, noun: IdNoun, text: string): Promise<string> => {
     const named = await findNamed(store, noun, text);
     if (named !== undefined) return named;
@@ -41,10 +42,14 @@ export function makeFindId(store: Pick<Store, 'findIds' | 'users' | 'teams'>) {
 }
 
 async function findNamed(
-  { users, teams }: Pick<Store, 'users' | 'teams'>,
+  { users, teams, nodes }: Pick<Store, 'users' | 'teams' | 'nodes'>,
   noun: IdNoun,
   text: string,
 ): Promise<string | undefined> {
+  if (noun === 'nodes') {
+    const named = (await nodes.list()).filter(({ name }) => name === text);
+    return named.length === 1 ? named[0]!.id : undefined;
+  }
   if (noun !== 'users' && noun !== 'teams') return undefined;
   try {
     return (await (noun === 'users' ? users.get(text) : teams.get(text))).id;

@@ -12,6 +12,7 @@ import { type CapabilityParts, makeCapabilityVerbs } from './capabilities/verbs.
 import type { Doctor, ExaminationRequest } from './doctor.ts';
 import { makeFindId } from './find-id.ts';
 import { makeAuditedAccess } from './audited-access.ts';
+import { makeNodeOperations, type NodeOperationParts } from './nodes.ts';
 import { makeOfficeOperations, type OfficeParts } from './office/office.ts';
 import { makeWatchOperations, type WatchParts } from './office/watch.ts';
 import { type CredentialParts, makeCredentials } from './people/credentials.ts';
@@ -44,6 +45,7 @@ type Parts = CredentialParts &
   PublishingParts &
   AuditLogParts &
   RetentionOperationParts &
+  NodeOperationParts &
   BackupOperationParts &
   OpenFileParts &
   PublicPageParts &
@@ -95,6 +97,7 @@ export function makeOperations(given: OperationParts) {
     ...makePublishingOperations(parts),
     ...makeAuditLogOperations(parts),
     ...makeRetentionOperations(parts),
+    ...makeNodeOperations(parts),
     ...makeBackupOperations(parts),
     ...makeReportVerbs(parts),
     findId: makeFindId(store),

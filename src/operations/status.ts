@@ -3,6 +3,7 @@ import type { WebhookTrouble } from '../store/webhooks/webhook-trouble.ts';
 import type { DatabaseFigures } from '../store/inspection/figures.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import type { MovablePin } from './capabilities/pins.ts';
+import type { KnownNode } from '../domain/nodes/node.ts';
 import type { Problem } from '../catalog/reading/problem.ts';
 
 export type PartState = 'ok' | 'degraded' | 'failed';
@@ -64,8 +65,10 @@ export interface StatusReport extends Readiness {
     readonly finalizing: number;
   };
   readonly workers: { readonly threads: number; readonly slots: number; readonly busy: number };
-  /** Every worker node that ever registered; `capacity` is the number of runs it can execute at once. */
-  readonly nodes: readonly { readonly id: string; readonly capacity: number; readonly online: boolean }[];
+  /** This node. */
+  readonly node: Pick<KnownNode, 'id' | 'name'>;
+  /** Every node that has registered. */
+  readonly nodes: readonly KnownNode[];
   /** Webhooks that fail, and those that the daemon disabled: how many, and some of them. */
   readonly webhooks: WebhookTrouble;
   readonly models: readonly {

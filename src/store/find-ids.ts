@@ -16,6 +16,7 @@ const SOURCES: Readonly<Record<IdNoun, string>> = {
   users: 'users t',
   teams: 'teams t',
   budgets: 'budgets t',
+  nodes: 'worker_nodes t',
 };
 
 /** Greater than every character of an id. */

@@ -1,75 +1,139 @@
-// Rows of worker nodes: what can execute background runs. Whether one is online, each process observes itself (D3).
-import { type Database, FREES } from './engine/database.ts';
+// Rows of nodes: who has registered, and its beats. Whether one is online, each process observes itself (L6).
+import { notFound } from '../domain/errors.ts';
+import type { NodeFacts } from '../domain/nodes/node.ts';
+import { makeAuditedWrite, type Note } from './audit/record-entry.ts';
+import { COMMITTED, type Database, FREES } from './engine/database.ts';
+import { flag, json, plain, rowKind } from './engine/row.ts';
 import type { Reader, Step, Transaction } from './engine/statement.ts';
 
-/** A node as it has registered. */
-export interface NodeRow {
-  readonly id: string;
-  readonly capacity: number;
-  /** Whether it executes background runs. */
-  readonly supportsOpenapi: boolean;
-  /** Grows while the node is alive; null once it has left. */
-  readonly beats: number | null;
+/** A node as it stands in its row. */
+export interface NodeRow extends Omit<NodeFacts, 'process'> {
+  /** The process that beats; null once it has left. */
+  readonly process: string | null;
+  /** Whether the node knew that it drains when it counted its runs. */
+  readonly noticed: boolean;
+  /** Grows while the node is alive. */
+  readonly beats: number;
+  /** Grows while another process tries to beat with its id. */
+  readonly contests: number;
+  /** By the database's clock, as is how long ago that was. */
+  readonly lastBeatAt: number;
+  readonly silentMs: number;
+  readonly registeredAt: number;
 }
 
-/** A node is forgotten after this many beats of others: thirty days of one node that beats every ten seconds. */
-export const KEPT_BEATS = (30 * 24 * 3_600) / 10;
+/** A node is forgotten after thirty days without a beat. */
+export const KEPT_MS = 30 * 24 * 3_600_000;
 /** Nodes kept at most: those that have beaten last. */
 export const MOST_NODES = 1_000;
 /** Nodes forgotten in one commit at most. */
 const FORGOTTEN_AT_ONCE = 100;
 
-// `beats` numbers the beats of all nodes in their order, which needs no clock. It is negative once the node has left; rows of
-// nodes that left before beats were numbered have none, and are forgotten first.
-const LAST_BEAT = 'abs(coalesce(beats, 0))';
+// One statement. It changes nothing where another process has the row: not one that has left, and not the one that is replaced.
+const BEAT = `INSERT INTO worker_nodes
+    (id, process, place, name, version, address, slots, labels, running, draining, noticed, beats, contests, last_beat_at, registered_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, database_now(), database_now())
+  ON CONFLICT (id) DO UPDATE SET process = excluded.process, place = excluded.place, name = excluded.name,
+    version = excluded.version, address = excluded.address, slots = excluded.slots, labels = excluded.labels,
+    running = excluded.running, noticed = excluded.noticed, beats = worker_nodes.beats + 1,
+    last_beat_at = excluded.last_beat_at
+  WHERE worker_nodes.process IS NULL OR worker_nodes.process IN (excluded.process, ?)
+  RETURNING draining`;
 
-/** The verbs on worker nodes. */
-export function makeWorkerNodes({ write, read }: Database) {
+const NODE = rowKind<NodeRow>({
+  id: plain,
+  process: plain,
+  place: plain,
+  name: plain,
+  version: plain,
+  address: plain,
+  slots: plain,
+  labels: json<readonly string[]>,
+  running: plain,
+  draining: flag,
+  noticed: flag,
+  beats: plain,
+  contests: plain,
+  lastBeatAt: plain,
+  silentMs: plain,
+  registeredAt: plain,
+});
+const LIST = `SELECT *, database_now() - last_beat_at AS silent_ms FROM worker_nodes ORDER BY name, id`;
+
+/** The verbs on nodes. */
+export function makeWorkerNodes(database: Database) {
+  const { write, read } = database;
+  const auditedWrite = makeAuditedWrite(database);
   return {
-    /** Registers a node, or counts a beat as its sign of life. Forgets nodes without one for long, but never this one. */
-    beat: write(function* (tx: Transaction, id: string, capacity: number): Step<void> {
-      const newest = yield* tx.get<{ beat: number }>(`SELECT max(${LAST_BEAT}) AS beat FROM worker_nodes`);
-      const beat = (newest?.beat ?? 0) + 1;
-      yield* tx.run(
-        `INSERT INTO worker_nodes (id, capacity, supports_openapi, beats, registered_at) VALUES (?, ?, 1, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET capacity = excluded.capacity, beats = excluded.beats`,
-        id,
-        capacity,
-        beat,
-        tx.now,
-      );
-      yield* forget(tx, beat - KEPT_BEATS);
-    }, FREES),
+    /**
+     * Registers a node, or counts a beat as its sign of life, in place of the process that is replaced, if any. Returns whether its
+     * row says that it drains; null when another process has the row, which gets to know of it.
+     */
+    beat: write(beat, { ...FREES, ...COMMITTED, scope: () => [] }),
 
-    /** Notes that a node has left. */
-    leave: write(function* (tx: Transaction, id: string): Step<void> {
-      yield* tx.run('UPDATE worker_nodes SET beats = -beats WHERE id = ? AND beats > 0', id);
+    /** Notes that a process has left its node. */
+    leave: write(function* (tx: Transaction, { id, process }: Pick<NodeFacts, 'id' | 'process'>): Step<void> {
+      yield* tx.run('UPDATE worker_nodes SET process = NULL, running = 0 WHERE id = ? AND process = ?', id, process);
     }),
 
-    /** Every registered node, online or not. */
+    /** Every registered node, online or not, by name. */
     list: read(function* (tx: Reader): Step<NodeRow[]> {
-      const rows = yield* tx.all<Omit<NodeRow, 'supportsOpenapi'> & { supportsOpenapi: number }>(
-        'SELECT id, capacity, supports_openapi, beats FROM worker_nodes ORDER BY id',
+      return yield* tx.rows(NODE).all(LIST);
+    }, 'committed'),
+
+    /** Has a node drain, or start runs again; it sees that with its next beat. Throws `not_found`. */
+    setDraining: (id: string, draining: boolean, note?: Note<{ readonly id: string }>) =>
+      auditedWrite(note, function* (tx) {
+        const found = yield* tx.count('UPDATE worker_nodes SET draining = ? WHERE id = ?', Number(draining), id);
+        if (found === 0) throw notFound('Node');
+        return { id };
+      }),
+
+    /** Removes a node, unless it has beaten again. Returns whether it was removed. */
+    remove: ({ id, beats }: Pick<NodeRow, 'id' | 'beats'>, note?: Note<boolean>) =>
+      auditedWrite(note, function* (tx) {
+        return (yield* tx.count('DELETE FROM worker_nodes WHERE id = ? AND beats = ?', id, beats)) === 1;
+      }),
+
+    /** Forgets nodes without a beat for long, and the oldest of too many, but never this one. Returns whether there may be more. */
+    forget: write(function* (tx: Transaction, id: string): Step<boolean> {
+      const old = yield* tx.all<{ id: string }>(
+        `SELECT id FROM worker_nodes WHERE id <> ? AND last_beat_at < database_now() - ? ORDER BY last_beat_at LIMIT ?`,
+        id,
+        KEPT_MS,
+        FORGOTTEN_AT_ONCE,
       );
-      return rows.map(({ beats, ...row }) => ({
-        ...row,
-        supportsOpenapi: row.supportsOpenapi === 1,
-        beats: beats === null || beats < 0 ? null : beats,
-      }));
-    }),
+      const beyond = yield* tx.all<{ id: string }>(
+        'SELECT id FROM worker_nodes WHERE id <> ? ORDER BY last_beat_at DESC LIMIT ? OFFSET ?',
+        id,
+        FORGOTTEN_AT_ONCE,
+        MOST_NODES - 1,
+      );
+      const gone = new Set([...old, ...beyond].map((row) => row.id));
+      for (const one of gone) yield* tx.run('DELETE FROM worker_nodes WHERE id = ?', one);
+      return gone.size >= FORGOTTEN_AT_ONCE;
+    }, FREES),
   };
 }
 
-/** Forgets nodes whose last beat is not after this one, and the oldest of too many. */
-function* forget(tx: Transaction, upTo: number): Step<void> {
-  const beyond = yield* tx.get<{ beat: number }>(
-    `SELECT ${LAST_BEAT} AS beat FROM worker_nodes ORDER BY ${LAST_BEAT} DESC LIMIT 1 OFFSET ?`,
-    MOST_NODES,
+function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<{ draining: boolean } | null> {
+  const draining = Number(node.draining);
+  const row = yield* tx.get<{ draining: number }>(
+    BEAT,
+    node.id,
+    node.process,
+    node.place,
+    node.name,
+    node.version,
+    node.address,
+    node.slots,
+    JSON.stringify(node.labels),
+    node.running,
+    draining,
+    draining,
+    replaced ?? node.process,
   );
-  yield* tx.run(
-    `DELETE FROM worker_nodes WHERE id IN
-       (SELECT id FROM worker_nodes WHERE ${LAST_BEAT} <= ? ORDER BY ${LAST_BEAT} LIMIT ?)`,
-    Math.max(upTo, beyond?.beat ?? 0),
-    FORGOTTEN_AT_ONCE,
-  );
+  if (row !== undefined) return { draining: row.draining === 1 };
+  yield* tx.run('UPDATE worker_nodes SET contests = contests + 1 WHERE id = ?', node.id);
+  return null;
 }

@@ -1,5 +1,6 @@
 // How each state looks on a terminal: a colour, and a glyph for readers without colours.
 import type { ConnectionState } from '../domain/capabilities/connector.ts';
+import type { NodeState } from '../domain/nodes/node.ts';
 import type { ArtifactStatus } from '../domain/sessions/artifact.ts';
 import type { InsightStatus } from '../domain/sessions/insight.ts';
 import type { RunStatus } from '../domain/sessions/run.ts';
@@ -40,8 +41,7 @@ export type StateWord =
   | 'skipped'
   | 'signing'
   | 'verifying'
-  | 'online'
-  | 'offline'
+  | NodeState
   | 'enabled'
   | 'failing'
   | 'disabled'
@@ -69,6 +69,7 @@ const LOOKS: Readonly<Record<StateWord, StateStyle>> = {
   degraded: WARNING,
   warning: WARNING,
   failing: WARNING,
+  draining: WARNING,
   stalled: WARNING,
   failed: WRONG,
   incomplete: WRONG,
@@ -80,6 +81,7 @@ const LOOKS: Readonly<Record<StateWord, StateStyle>> = {
   dismissed: OVER,
   revoked: OVER,
   skipped: OVER,
+  drained: OVER,
   disabled: OVER,
   withdrawn: OVER,
 };

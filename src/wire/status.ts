@@ -3,7 +3,8 @@ import { problem } from './capabilities/definition.ts';
 import { lostPins } from './capabilities/pin.ts';
 import { array, json, jsonObject, object } from './shapes/composites.ts';
 import { endpoints } from './endpoint.ts';
-import { called, record } from './shapes/record.ts';
+import { type KnownNode, NODE_STATES } from '../domain/nodes/node.ts';
+import { called, made, record } from './shapes/record.ts';
 import { boolean, constant, integer, oneOf, string, time } from './shapes/scalars.ts';
 import { type JsonOf, named, nullable, type Shape } from './shapes/shape.ts';
 
@@ -24,6 +25,15 @@ const troubledWebhook = record({
   disabledReason: nullable(string),
 });
 
+/** A node of the installation. `capacity`: runs that it can execute at once. */
+const nodeOfStatus = record({
+  id: string,
+  name: string,
+  state: oneOf(NODE_STATES),
+  capacity: made(count, ({ slots }: KnownNode) => slots),
+  online: made(boolean, ({ state }: KnownNode) => state !== 'offline'),
+});
+
 /** What `errand status` shows. */
 export const status = named(
   'Status',
@@ -41,7 +51,8 @@ export const status = named(
     parts: array(part),
     runs: object({ queued: count, running: count, waiting: count, finalizing: count }),
     workers: object({ threads: count, slots: count, busy: count }),
-    nodes: array(record({ id: string, capacity: count, online: boolean })),
+    node: record({ id: string, name: string }),
+    nodes: array(nodeOfStatus),
     webhooks: record({ failing: count, disabled: count, webhooks: called('troubled', array(troubledWebhook)) }),
     models: array(object({ name: string, endpoint: string, kind: string, default: boolean })),
   }),

@@ -20,7 +20,7 @@ type LargeStore = ReturnType<typeof openLargeStore>;
 const held = makeHeldServices([
   'src/config/watch.ts',
   'src/config/live-certificate.ts',
-  'src/execution/queue/node.ts',
+  'src/execution/queue/heartbeat.ts',
   'src/operations/audit/keep-anchor.ts',
 ]);
 const { hold } = held;
@@ -243,7 +243,7 @@ const LITTLE: Readonly<Record<string, string>> = {
   'src/execution/artifacts/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
   'src/files/blobs/s3/cache.ts': 'fifty files of a bucket in each turn',
   'src/execution/queue/leases.ts': 'one statement for the runs that execute here',
-  'src/execution/queue/node.ts': 'the rows of the nodes',
+  'src/execution/queue/heartbeat.ts': 'at most a thousand rows of nodes, which have a case among the verbs',
   'src/telemetry/traces/traces.ts': 'the time lines of a few runs, which end by themselves',
 };
 

@@ -16,6 +16,9 @@ import { aSubject, examined, WELL } from '../support/doctor/subject.ts';
 import { makeCertificate, pemOf } from '../support/http/certificates.ts';
 import { SETTINGS } from '../support/http/http-fixture.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
+import type { KnownNode } from '../../src/domain/nodes/node.ts';
+import type { PartReport } from '../../src/operations/status.ts';
+import { aKnownNode } from '../support/store/nodes.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = fakeClock().now();
@@ -79,6 +82,7 @@ test.each(['database', 'server_clock', 'connections', 'transactions', 'dead_rows
 
 test.each([
   'daemon',
+  'nodes',
   'listen',
   'certificate',
   'configuration',
@@ -105,6 +109,11 @@ test.each([
   const found = await examined(id, aSubject());
   expect(found).toMatchObject({ state: expect.stringMatching(/^(ok|skipped)$/), remedy: null });
   expect(found.evidence).not.toBe('');
+});
+
+/** A daemon that runs, with these nodes. */
+const running = (nodes: readonly KnownNode[], parts: readonly PartReport[] = []): Partial<Subject> => ({
+  daemon: { state: 'running', parts: () => parts, nodes: () => nodes },
 });
 
 interface Fault {
@@ -182,7 +191,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a directory of backups that is missing': {
     id: 'backups',
-    changes: { ...set({ backup: { directory: '/nowhere/x' } }), daemon: { state: 'running', parts: () => [] } },
+    changes: {
+      ...set({ backup: { directory: '/nowhere/x' } }),
+      daemon: { state: 'running', parts: () => [], nodes: () => [] },
+    },
     state: 'failed',
     evidence: /^\/nowhere\/x can't be written to \(ENOENT\)$/,
     remedy: /^errand config set backup\.directory \/nowhere\/x && systemctl restart errand$/,
@@ -191,7 +203,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     id: 'certificate',
     changes: {
       ...set({ tls: { certFile: '/c', keyFile: '/k' } }),
-      daemon: { state: 'running', parts: () => [{ name: 'tls', state: 'degraded', detail: 'it expires soon' }] },
+      daemon: {
+        state: 'running',
+        parts: () => [{ name: 'tls', state: 'degraded', detail: 'it expires soon' }],
+        nodes: () => [],
+      },
     },
     state: 'warning',
     evidence: /^it expires soon$/,
@@ -204,10 +220,35 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /^tls\.cert_file: \/nowhere\/chain\.pem does not exist$/,
     remedy: /^# by hand: renew it with what made it/,
   },
+  'nodes of different versions': {
+    id: 'nodes',
+    changes: running([aKnownNode(), aKnownNode({ name: 'south', version: '0.9.0', state: 'draining' })]),
+    state: 'warning',
+    evidence: /^nodes have different versions: north 1\.0\.0, south 0\.9\.0$/,
+    remedy: /^# by hand: upgrade the older ones/,
+  },
+  'a node that is online twice': {
+    id: 'nodes',
+    changes: running([aKnownNode({ isTwice: true }), aKnownNode({ isTwice: true, version: '0', state: 'offline' })]),
+    state: 'warning',
+    evidence: /^another process has the id of north, 0198c0de-[-\d]+: a copy of its data directory$/,
+    remedy: /^# by hand: stop the one with the copy, remove the file node-id/,
+  },
+  'a node that starts no runs': {
+    id: 'nodes',
+    changes: running([aKnownNode()], [{ name: 'node', state: 'failed', detail: 'it drains' }]),
+    state: 'warning',
+    evidence: /^this node: it drains$/,
+    remedy: /^# by hand: errand nodes/,
+  },
   'a part that is degraded': {
     id: 'daemon',
     changes: {
-      daemon: { state: 'running', parts: () => [{ name: 'files', state: 'degraded', detail: 'it is slow' }] },
+      daemon: {
+        state: 'running',
+        parts: () => [{ name: 'files', state: 'degraded', detail: 'it is slow' }],
+        nodes: () => [],
+      },
     },
     state: 'warning',
     evidence: /^files: it is slow$/,
@@ -450,7 +491,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'a public address that leads nowhere': {
     id: 'public_url',
-    changes: { ...set({ publicUrl: 'http://127.0.0.77:9' }), daemon: { state: 'running', parts: () => [] } },
+    changes: {
+      ...set({ publicUrl: 'http://127.0.0.77:9' }),
+      daemon: { state: 'running', parts: () => [], nodes: () => [] },
+    },
     state: 'failed',
     evidence: /can't be reached from here \(ECONNREFUSED\)$/,
     remedy: /^# by hand: errand config set public_url URL/,
@@ -531,8 +575,8 @@ test('a public address with a certificate of an issuer of its own is not refused
   const { address, close } = await listen(server, { kind: 'tcp', host: '127.0.0.1', port: 0 });
   onTestFinished(close);
   const publicUrl = `https://localhost:${address.split(':')[1]}`;
-  const running = { state: 'running', parts: () => [] } as const;
-  const found = await examined('public_url', aSubject({ ...set({ publicUrl }), daemon: running }));
+  const runs = { state: 'running', parts: () => [], nodes: () => [] } as const;
+  const found = await examined('public_url', aSubject({ ...set({ publicUrl }), daemon: runs }));
   expect(found).toMatchObject({
     state: 'warning',
     remedy: expect.stringMatching(/^# by hand: curl --cacert FILE https:/),

@@ -17,7 +17,13 @@ const finding = (...ids: readonly string[]) => {
   };
   const findIds = async (_noun: string, start: string, limit: number) =>
     ids.filter((id) => id.startsWith(start)).slice(0, limit);
-  return makeFindId({ findIds, users: { get }, teams: { get } } as unknown as Store);
+  const named = ['cafe', 'north', 'dead', 'dead'].map((name, at) => ({ id: `node ${at}`, name }));
+  return makeFindId({
+    findIds,
+    users: { get },
+    teams: { get },
+    nodes: { list: async () => named },
+  } as unknown as Store);
 };
 
 test.each(ID_NOUNS)('the one id of %s with the prefix is found, also in capitals', async (noun) => {
@@ -52,4 +58,8 @@ test.each(['019', '', 'xyzw', '0190f6a00000', '0190_6a0', `${ID}11`, '%%%%'])(
 test('a name comes before an id that begins so', async () => {
   expect(await finding('cafe0000-0000-7000-8000-000000000000')(caller, 'users', 'cafe')).toBe('id of cafe');
   expect(await finding()(caller, 'teams', 'ann')).toBe('id of ann');
+  expect(await finding('cafe0000-0000-7000-8000-000000000000')(caller, 'nodes', 'cafe')).toBe('node 0');
+  expect(await finding()(caller, 'nodes', 'north')).toBe('node 1');
+  // A name that several have isn't one: whoever is asked for it says so.
+  await expect(finding()(caller, 'nodes', 'dead')).rejects.toMatchObject({ reason: 'not_found' });
 });

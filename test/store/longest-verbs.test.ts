@@ -38,6 +38,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'turns.nextBlockIndex': ({ store, steps }) => store.turns.nextBlockIndex(steps.runSeq),
   'turns.listBefore': ({ store, turns }) => inTurns(() => store.turns.listBefore(turns.seq, LAST, ALL)),
   'turns.listHistory': ({ store, many }) => inTurns(() => store.turns.listHistory(many.seq, LAST, ALL)),
+  'nodes.list': ({ store }) => store.nodes.list(),
+  'nodes.forget': ({ store }) => store.nodes.forget('none'),
   'runs.list': ({ store }) => store.runs.list({ ...PAGE, sessionSeq: null, status: null }),
   'runs.listWaiting': ({ store }) => store.runs.listWaiting(PAGE),
   'runs.listMilestones': ({ store, steps }) => store.runs.listMilestones(steps.runSeq, 0),
@@ -185,7 +187,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   smallBlobs: 'find remove',
   screenshots: 'keep find',
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
-  nodes: 'beat leave list',
+  nodes: 'beat leave setDraining remove',
   artifacts:
     'findWork isAfterUncollected listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',
   office: 'listQuarters hasTeam findLastCall',

@@ -1,69 +1,105 @@
-// Which worker nodes the store keeps.
+// Which nodes the store keeps, and who may beat for one.
 import { expect, test } from 'vitest';
-import { KEPT_BEATS, MOST_NODES } from '../../src/store/worker-nodes.ts';
-import { storeFixture } from '../support/store/store-fixture.ts';
+import { KEPT_MS, MOST_NODES } from '../../src/store/worker-nodes.ts';
+import { isPostgres } from '../support/postgres/shared-cluster.ts';
+import { aNode, nodeId } from '../support/store/nodes.ts';
 import { literal } from '../support/store/open-store.ts';
+import { storeFixture } from '../support/store/store-fixture.ts';
 
-/** A store with rows of nodes and the beat that each was last heard with; negative once it has left. */
-async function fixtureWith(nodes: Readonly<Record<string, number | null>>) {
+/** A store with rows of nodes by how long each has been silent, on the database's clock. */
+async function fixtureWith(silent: Readonly<Record<string, number>> = {}) {
   const fixture = await storeFixture();
-  const rows = Object.entries(nodes).map(([id, beats]) => `(${literal(id)}, 4, 1, ${literal(beats)}, 0)`);
-  const columns = 'id, capacity, supports_openapi, beats, registered_at';
+  const now = isPostgres ? Date.now() : fixture.clock.now();
+  const rows = Object.entries(silent).map(
+    ([id, ms]) => `(${literal(id)}, '', '', '', '', 4, '[]', 0, 0, 0, 1, 0, ${now - ms}, 0)`,
+  );
+  const columns =
+    'id, place, name, version, address, slots, labels, running, draining, noticed, beats, contests, last_beat_at, registered_at';
   if (rows.length > 0) fixture.change(`INSERT INTO worker_nodes (${columns}) VALUES ${rows.join(', ')}`);
-  const { nodes: verbs } = fixture.store;
-  return { ...fixture, nodes: verbs, ids: async () => (await verbs.list()).map(({ id }) => id) };
+  const { nodes } = fixture.store;
+  return { ...fixture, nodes, ids: async () => (await nodes.list()).map(({ id }) => id) };
 }
 
-test('nodes that left or fell silent are forgotten after thirty days of beats, whatever the clock says', async () => {
-  const now = 2 * KEPT_BEATS;
-  const { nodes, ids, clock } = await fixtureWith({
-    'left-lately': -(now - KEPT_BEATS + 2),
-    'left-long-ago': -(now - KEPT_BEATS),
-    'left-once': null,
-    newest: now,
-    'silent-lately': now - KEPT_BEATS + 2,
-    'silent-long': 1,
-  });
-  clock.jump(365 * 24 * 3_600_000);
-  await nodes.beat('here', 4);
-  expect(await ids()).toEqual(['here', 'left-lately', 'newest', 'silent-lately']);
-  await nodes.beat('here', 4);
-  expect(await ids()).toEqual(['here', 'newest']);
+const HERE = aNode({ id: nodeId(9), name: 'zenith' });
+
+test('nodes are forgotten after thirty days without a beat, but never the one that asks', async () => {
+  const day = 24 * 3_600_000;
+  const { nodes, ids } = await fixtureWith({ lately: KEPT_MS - day, long: KEPT_MS + day, own: KEPT_MS + day });
+  expect(await nodes.forget('own')).toBe(false);
+  expect(await ids()).toEqual(['lately', 'own']);
 });
 
-test('a node that left is listed as such, and counts again when it returns', async () => {
-  const { nodes } = await fixtureWith({});
-  await nodes.beat('one', 4);
-  await nodes.beat('two', 2);
-  for (const _ of [1, 2]) await nodes.leave('one');
-  expect((await nodes.list()).map(({ id, beats }) => [id, beats])).toEqual([
-    ['one', null],
-    ['two', 2],
-  ]);
-  await nodes.beat('one', 4);
-  expect((await nodes.list()).map(({ id, beats }) => [id, beats])).toEqual([
-    ['one', 3],
-    ['two', 2],
-  ]);
-});
-
-test('once a node has registered, one stays registered', async () => {
-  const { nodes, ids } = await fixtureWith({ elsewhere: -1 });
-  await nodes.leave('elsewhere');
-  expect(await ids()).toEqual(['elsewhere']);
-  await nodes.beat('here', 4);
-  await nodes.leave('here');
-  expect(await ids()).toEqual(['elsewhere', 'here']);
-});
-
-test('of too many nodes the last thousand stay, and a beat forgets at most a hundred', async () => {
-  const crowd = Array.from({ length: MOST_NODES + 149 }, (_, i) => [`n${i}`, i + 1] as const);
+test('of too many nodes the thousand that have beaten last stay, and at most a hundred are forgotten at once', async () => {
+  const crowd = Array.from({ length: MOST_NODES + 149 }, (_, i) => [`n${i}`, (MOST_NODES + 200 - i) * 1_000] as const);
   const { nodes, ids } = await fixtureWith(Object.fromEntries(crowd));
-  const left: string[][] = [];
-  for (const _ of [1, 2, 3]) {
-    await nodes.beat('here', 4);
-    left.push(await ids());
+  await nodes.beat(HERE, null);
+  const left: number[] = [];
+  for (let more = true; more; ) {
+    more = await nodes.forget(HERE.id);
+    left.push((await ids()).length);
   }
-  expect(left.map(({ length }) => length)).toEqual([MOST_NODES + 50, MOST_NODES, MOST_NODES]);
-  expect(new Set(left[2])).toEqual(new Set(['here', ...crowd.slice(150).map(([id]) => id)]));
+  expect(left).toEqual([MOST_NODES + 50, MOST_NODES]);
+  expect(new Set(await ids())).toEqual(new Set([HERE.id, ...crowd.slice(150).map(([id]) => id)]));
+});
+
+test('a beat takes what the node says of itself, and counts; by the clock of the database', async () => {
+  const { nodes, clock } = await fixtureWith();
+  expect(await nodes.beat(HERE, null)).toEqual({ draining: false });
+  clock.advance(5_000);
+  const changed = { ...HERE, name: 'nadir', version: '2.0.0', slots: 8, labels: ['zone=a', 'gpu'], running: 3 };
+  expect(await nodes.beat(changed, null)).toEqual({ draining: false });
+  const [row] = await nodes.list();
+  expect(row).toMatchObject({ ...changed, noticed: false, beats: 2, contests: 0 });
+  expect(row!.lastBeatAt - row!.registeredAt).toBeGreaterThanOrEqual(isPostgres ? 0 : 5_000);
+  expect(Math.abs(row!.lastBeatAt - (isPostgres ? Date.now() : clock.now()))).toBeLessThan(60_000);
+  clock.advance(7_000);
+  if (!isPostgres) expect((await nodes.list())[0]!.silentMs).toBe(7_000);
+});
+
+test('a process that isn’t the one of the row changes nothing but a count, until that has left or is replaced', async () => {
+  const { nodes } = await fixtureWith();
+  await nodes.beat(HERE, null);
+  const copy = { ...HERE, process: 'copy', name: 'copy' };
+  expect(await nodes.beat(copy, null)).toBeNull();
+  expect(await nodes.beat(copy, 'somebody else')).toBeNull();
+  await nodes.leave(copy);
+  expect((await nodes.list())[0]).toMatchObject({ name: 'zenith', process: HERE.process, beats: 1, contests: 2 });
+  await nodes.leave(HERE);
+  expect((await nodes.list())[0]).toMatchObject({ process: null, beats: 1 });
+  expect(await nodes.beat(copy, null)).toEqual({ draining: false });
+  expect(await nodes.beat(HERE, 'copy')).toEqual({ draining: false });
+  expect((await nodes.list())[0]).toMatchObject({ process: HERE.process, name: 'zenith', beats: 3 });
+});
+
+test('a node drains until it is told otherwise, over its end and its next start; what it knew when it counted is kept', async () => {
+  const { nodes } = await fixtureWith();
+  await nodes.beat(HERE, null);
+  await nodes.setDraining(HERE.id, true);
+  expect(await nodes.beat(HERE, null)).toEqual({ draining: true });
+  expect((await nodes.list())[0]).toMatchObject({ draining: true, noticed: false });
+  await nodes.beat({ ...HERE, draining: true }, null);
+  expect((await nodes.list())[0]).toMatchObject({ draining: true, noticed: true });
+  await nodes.leave(HERE);
+  expect(await nodes.beat({ ...HERE, process: 'next' }, null)).toEqual({ draining: true });
+  await nodes.setDraining(HERE.id, false);
+  expect(await nodes.beat({ ...HERE, process: 'next', draining: true }, null)).toEqual({ draining: false });
+  await expect(nodes.setDraining(nodeId(404), true)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
+test('a node whose row was removed keeps that it drains, and one that has beaten since isn’t removed', async () => {
+  const { nodes, ids } = await fixtureWith();
+  await nodes.beat(HERE, null);
+  const [seen] = await nodes.list();
+  await nodes.beat(HERE, null);
+  expect(await nodes.remove(seen!)).toBe(false);
+  expect(await nodes.remove((await nodes.list())[0]!)).toBe(true);
+  expect(await ids()).toEqual([]);
+  expect(await nodes.beat({ ...HERE, draining: true }, null)).toEqual({ draining: true });
+});
+
+test('a node that has left stays registered', async () => {
+  const { nodes, ids } = await fixtureWith({ elsewhere: 60_000 });
+  await nodes.beat(HERE, null);
+  await nodes.leave(HERE);
+  expect(await ids()).toEqual(['elsewhere', HERE.id]);
 });

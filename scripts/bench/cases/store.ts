@@ -183,6 +183,7 @@ async function accept({ store, user, key }: Fixture, over: Partial<NewTurn> = {}
     preview: text,
     attachments: [],
     userQuotaBytes: 0,
+    allDrain: false,
     start: null,
     background: null,
     ...over,

@@ -15,6 +15,7 @@ const PROCESS = column<StatusWire>(
   'process',
   ({ pid, uptime_seconds: uptime }) => `${pid}, up ${formatDuration(uptime)}`,
 );
+const NODE = column<StatusWire>('node', ({ node }) => node.name);
 const PLACES: readonly StatusColumn[] = [
   column('listen', ({ listen }) => listen),
   column('public_url', ({ public_url: url }) => url),
@@ -59,12 +60,6 @@ export function problemGroupOf(status: StatusWire): Group<StatusWire> {
 /** The whole report. */
 export function statusReport(status: StatusWire): Report<StatusWire> {
   const healthy = status.parts.filter(({ state }) => state === 'ok');
-  const nodes = status.nodes.map(
-    (node): StatusColumn => ({
-      ...nodeColumn(node, node.id),
-      state: () => (node.online ? 'online' : 'offline'),
-    }),
-  );
   return {
     groups: [
       headlineOf(status),
@@ -73,11 +68,13 @@ export function statusReport(status: StatusWire): Report<StatusWire> {
       { heading: 'Webhooks that need you', columns: webhookColumns(status) },
       { heading: 'Models', columns: status.models.map((model) => modelColumn(model, model.name)) },
       { heading: 'Parts', columns: healthy.map((part) => partColumn(part, part.name)) },
-      { heading: 'Nodes', columns: nodes },
-      { heading: 'Daemon', columns: [VERSION, PROCESS, ...PLACES] },
+      { heading: 'Nodes', columns: nodeColumns(status) },
+      { heading: 'Daemon', columns: [NODE, VERSION, PROCESS, ...PLACES] },
     ],
     columns: [
       { ...column('ready', ({ ready }) => ready), style: ({ ready }) => (ready ? 'green' : 'red') },
+      NODE,
+      column('node_id', ({ node }) => node.id),
       VERSION,
       PROCESS,
       ...PLACES,
@@ -95,8 +92,16 @@ function partColumn({ state, detail }: PartWire, name: string): StatusColumn {
   return { ...column(name, () => (detail === null ? state : `${state}: ${detail}`)), state: () => state };
 }
 
-function nodeColumn({ capacity, online }: StatusWire['nodes'][number], name: string): StatusColumn {
-  return column(name, () => `${online ? 'online' : 'offline'}, ${capacity} slots`);
+/** A line per node that is online, and how many are offline. */
+function nodeColumns({ nodes }: StatusWire): StatusColumn[] {
+  const online = nodes.filter((node) => node.online);
+  const lines = online.map((node) => ({ ...nodeColumn(node, node.name), state: () => node.state }));
+  const offline = nodes.length - online.length;
+  return offline === 0 ? lines : [...lines, column('offline', () => `${offline} (errand nodes list)`)];
+}
+
+function nodeColumn({ state, capacity }: StatusWire['nodes'][number], name: string): StatusColumn {
+  return column(name, () => `${state}, ${capacity} slots`);
 }
 
 function modelColumn(model: StatusWire['models'][number], name: string): StatusColumn {

@@ -161,7 +161,7 @@ function equipToday({
 
 /** The doctor of the running daemon, which ends with it. */
 function openDoctor(
-  { config, live, sandbox, store, blobs, draining }: OpenAppParts,
+  { config, live, sandbox, store, blobs, draining, rooms }: OpenAppParts,
   parts: () => Readiness['parts'],
 ): Doctor {
   const doctor = makeDoctor({
@@ -173,7 +173,7 @@ function openDoctor(
     problems: live.check,
     sandbox: async () => sandbox(),
     diskSamples: store.diskSamples.list,
-    daemon: { state: 'running', parts },
+    daemon: { state: 'running', parts, nodes: rooms.node.list },
     isHeld: blobs.isHeld,
     unresolved: new Set(),
     clock,

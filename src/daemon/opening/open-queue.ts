@@ -16,6 +16,7 @@ import { executeRun } from '../../execution/executor/executor.ts';
 import type { WorkerPool } from '../../execution/pool/worker-pool.ts';
 import type { ExecutorParts } from '../../execution/executor/run-state.ts';
 import type { Permits } from '../../execution/pool/permits.ts';
+import type { WorkerNodes } from '../../execution/queue/node.ts';
 import { makeQueue, modelOf, type Queue } from '../../execution/queue/queue.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
@@ -40,6 +41,7 @@ export interface OpenQueueParts {
   readonly documentReader: DocumentReader;
   readonly sweeper: Pick<Sweeper, 'wake'>;
   readonly modelCalled: ExecutorParts['modelCalled'];
+  readonly node: Pick<WorkerNodes, 'mayStart'>;
 }
 
 /** Makes the queue. It claims nothing before it is started. */
@@ -79,6 +81,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     execute: (claim, slotFreed) => executeRun(executor, claim, slotFreed),
     modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
     settings,
+    mayStart: parts.node.mayStart,
     clock,
     log,
   });

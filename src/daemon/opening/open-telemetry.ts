@@ -31,6 +31,7 @@ export interface TelemetryParts {
 interface MeasuredParts {
   readonly config: Config;
   readonly pool: WorkerPool;
+  readonly node: { list: GaugeSources['nodes'] };
   readonly readiness: GaugeSources['readiness'];
   readonly backups: { health: GaugeSources['backups'] };
 }
@@ -57,10 +58,10 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   closers.push(metrics.stop);
   return {
     watching,
-    open: async ({ config, pool, readiness, backups }) => {
+    open: async ({ config, pool, node, readiness, backups }) => {
       const { dataDir } = config.locations;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
-      const scrape = metrics.begin({ dataDir, workers, readiness, backups: backups.health });
+      const scrape = metrics.begin({ dataDir, workers, nodes: node.list, readiness, backups: backups.health });
       const listener = await listenFor(makeMetricsServer({ scrape, clock, log }), target);
       closers.push(listener.close);
       return listener.address;

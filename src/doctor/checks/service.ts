@@ -12,12 +12,13 @@ import type { Finding } from '../../operations/doctor.ts';
 import { type Check, failed, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand, runProgram, runsSystemd, SERVICE, serviceUser, socketListens, startRemedy } from '../remedies.ts';
 import type { Subject } from '../subject.ts';
+import { NODES_CHECK } from './nodes.ts';
 
 /** Exposure from which systemd calls a unit no longer "OK". */
 const MEDIUM_EXPOSURE = 5;
 
 /** Parts that a check of their own reports. */
-const OWN_CHECKS: ReadonlySet<string> = new Set(['backups', 'tls', 'audit', 'shell', 'disk', 'configuration']);
+const OWN_CHECKS: ReadonlySet<string> = new Set(['node', 'backups', 'tls', 'audit', 'shell', 'disk', 'configuration']);
 
 const daemon: Check = {
   id: 'daemon',
@@ -187,4 +188,4 @@ async function run(program: string, ...args: readonly string[]): Promise<string>
 /** The check of the unit, which needs no installation: for those who are not in the daemon's namespace. */
 export const examineUnit = async (): Promise<Finding> => ({ id: unit.id, title: unit.title, ...(await lookAtUnit()) });
 
-export const SERVICE_CHECKS: readonly Check[] = [daemon, listening, backups, certificate, unit];
+export const SERVICE_CHECKS: readonly Check[] = [daemon, NODES_CHECK, listening, backups, certificate, unit];

@@ -73,6 +73,9 @@ export const AUDIT_ACTIONS = {
   'insight.change': 'insight',
   'audit.remove': 'audit_entry',
   'retention.collect': 'house',
+  'node.drain': 'node',
+  'node.undrain': 'node',
+  'node.remove': 'node',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>;
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 

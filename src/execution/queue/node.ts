@@ -1,91 +1,88 @@
-// Worker nodes: this process as one, with a heartbeat, and which nodes are online, so that background work is admitted by the
-// capacity of live nodes (D3).
-import type { Clock } from '../../domain/clock.ts';
-import type { Log } from '../../log/log.ts';
-import { makeService } from '../../services/service.ts';
+// This process as a node among the others: whether it may start runs, which nodes are online, and what they can execute (D3, L6).
+import type { KnownNode } from '../../domain/nodes/node.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { NodeRow } from '../../store/worker-nodes.ts';
+import { type HeartbeatParts, makeHeartbeat } from './heartbeat.ts';
+import { makeSightings, stateOf } from './sightings.ts';
 
-const BEAT_MS = 10_000;
-/** A node is online while its last beat was noticed no longer ago than this. */
-const ONLINE_MS = 30_000;
-/** What the queue is measured by when no node ever registered (§8). */
+/** What the queue is measured by when no node that executes runs ever registered (§8). */
 const CAPACITY_WITHOUT_NODES = 5;
 
-export interface NodeParts {
-  readonly store: Pick<Store, 'nodes'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The node's name: one row each. */
-  readonly id: string;
-  /** Runs that this process can execute concurrently; null when it only watches other nodes. */
-  readonly capacity: (() => number) | null;
-}
-
-/** A worker node as operators see it. */
-export interface WorkerNode {
-  readonly id: string;
-  readonly capacity: number;
-  readonly online: boolean;
-}
-
 export interface WorkerNodes {
-  /** Resolves when this process is registered and knows the others, or the first try has failed. */
+  /**
+   * Resolves when this process is registered and knows the others, or its first beat has failed. Throws `conflict` when another process
+   * that runs has its id.
+   */
   start(): Promise<void>;
-  /** Ends the heartbeat and unregisters this process. */
+  /** Ends the heartbeat and notes that this process has left. */
   stop(): Promise<void>;
+  /** Looks at the nodes now. */
+  look(): Promise<void>;
+  /** Has a node drain or start runs again: this one at once, another one with its next beat. Throws `not_found`. */
+  setDraining(...input: Parameters<Store['nodes']['setDraining']>): Promise<void>;
+  /** Removes a node. Returns false when it has beaten since the last look. */
+  remove(id: string, note?: Parameters<Store['nodes']['remove']>[1]): Promise<boolean>;
+  /** Whether this process may start runs: it doesn't drain, and is the only one with its id. */
+  mayStart(): boolean;
+  /** This node, and what keeps it from starting runs, in words; null without. */
+  own(): { readonly id: string; readonly name: string; readonly fault: string | null };
   /** Every registered node, online or not, by name. */
-  list(): readonly WorkerNode[];
-  /** Background runs that the nodes which are online can execute at once (D3). */
+  list(): readonly KnownNode[];
+  /** Background runs that the nodes which are online and don't drain can execute at once (D3, L6). */
   onlineCapacity(): number;
+  /** Whether there are nodes online that execute runs, and each of them drains. */
+  allDrain(): boolean;
 }
 
-/** A node, and when its counter was seen to have moved, on the monotonic clock. */
-interface Sighting extends NodeRow {
-  readonly movedAt: number;
-}
+/** Makes it. It beats from its start on. */
+export function makeNode(parts: HeartbeatParts): WorkerNodes {
+  const { nodes } = parts.store;
+  const { id } = parts.identity;
+  const { facts } = parts;
+  const sightings = makeSightings(parts.clock);
+  const { start, stop, refresh, isDraining, copied, fault } = makeHeartbeat(parts, sightings);
 
-export function makeNode({ store: { nodes }, clock, log, id, capacity }: NodeParts): WorkerNodes {
-  /** Undefined before the first look. */
-  let seen: ReadonlyMap<string, Sighting> | undefined;
-
-  async function work(): Promise<number> {
-    // What stands there already may be left by a crash. What moves or is added from now on, is alive.
-    if (seen === undefined) look(await nodes.list());
-    if (capacity !== null) await nodes.beat(id, capacity());
-    look(await nodes.list());
-    return BEAT_MS;
+  async function look(): Promise<void> {
+    sightings.look(await nodes.list());
   }
 
-  function look(rows: readonly NodeRow[]): void {
-    const now = seen === undefined ? -Infinity : clock.monotonic();
-    const movedAt = (row: NodeRow): number => {
-      const before = seen?.get(row.id);
-      return before?.beats === row.beats ? before.movedAt : now;
-    };
-    seen = new Map(rows.map((row) => [row.id, { ...row, movedAt: movedAt(row) }]));
+  /** This process knows more of itself than its row says. */
+  function knownAs(node: Omit<KnownNode, 'isThis'>): KnownNode {
+    if (node.id !== id || copied() !== null) return { ...node, isThis: node.id === id };
+    const { name, version, address, slots, labels, running } = facts();
+    const draining = isDraining();
+    const state = stateOf({ draining, noticed: true, running }, true);
+    return { ...node, name, version, address, slots, labels, running, draining, state, isThis: true };
   }
 
-  const sightings = (): Sighting[] => Array.from(seen?.values() ?? []);
-  const isOnline = ({ beats, movedAt }: Sighting) => beats !== null && clock.monotonic() - movedAt <= ONLINE_MS;
+  const list = (): KnownNode[] => sightings.list().map(knownAs);
+  const workers = () => list().filter(({ slots }) => slots > 0);
 
-  const heartbeat = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
-  let isStarted = false;
   return {
-    start: async () => {
-      isStarted = true;
-      heartbeat.wake();
-      await heartbeat.settled();
+    start,
+    stop,
+    look,
+    setDraining: async (...input) => {
+      await nodes.setDraining(...input);
+      await refresh();
     },
-    stop: async () => {
-      await heartbeat.stop();
-      if (isStarted && capacity !== null) await nodes.leave(id).catch(() => undefined);
+    remove: async (of, note) => {
+      const row = sightings.find(of);
+      const isRemoved = row !== undefined && (await nodes.remove(row, note));
+      await look();
+      return isRemoved;
     },
-    list: () => sightings().map((node) => ({ id: node.id, capacity: node.capacity, online: isOnline(node) })),
+    mayStart: () => fault() === null,
+    own: () => ({ id, name: facts().name, fault: fault() }),
+    list,
     onlineCapacity: () => {
-      if (seen?.size === 0) return CAPACITY_WITHOUT_NODES;
-      const online = sightings().filter((node) => node.supportsOpenapi && isOnline(node));
-      return online.reduce((sum, node) => sum + node.capacity, 0);
+      if (!sightings.any()) return 0;
+      const all = workers();
+      if (all.length === 0) return CAPACITY_WITHOUT_NODES;
+      return all.filter(({ state }) => state === 'online').reduce((sum, { slots }) => sum + slots, 0);
+    },
+    allDrain: () => {
+      const online = workers().filter(({ state }) => state !== 'offline');
+      return online.length > 0 && online.every(({ state }) => state !== 'online');
     },
   };
 }

@@ -23,6 +23,8 @@ export interface Queue {
   readonly admit: Admissions['admit'];
   /** How many slots exist and how many are taken; `open` is false while nothing is claimed. */
   load(): QueueLoad;
+  /** Runs that execute here, with or without a slot, or that a turn or a claim in progress may start. */
+  executing(): number;
   /** The runs that have a worker now. */
   held(): readonly Progress[];
   /** Asks the executors of already canceled runs to stop; resolves when they have ended. */
@@ -53,12 +55,14 @@ export interface QueueParts {
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
   settings(): Settings;
+  /** Whether this node starts runs; those in progress continue. */
+  mayStart(): boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export function makeQueue(parts: QueueParts): Queue {
-  const { pool, execute, modelFor, clock, log } = parts;
+  const { pool, execute, modelFor, mayStart, clock, log } = parts;
   let open = false;
   let released: Promise<void> | undefined;
   const claiming = makeClaiming({ ...parts, slotFree, free, begin });
@@ -73,7 +77,7 @@ export function makeQueue(parts: QueueParts): Queue {
   }
 
   function slotFree(): boolean {
-    return open && free() > 0;
+    return open && mayStart() && free() > 0;
   }
 
   function begin(claimed: Claim): void {
@@ -103,7 +107,8 @@ export function makeQueue(parts: QueueParts): Queue {
   return {
     wake: service.wake,
     admit: admissions.admit,
-    load: () => ({ open, slots: pool.slots(), busy: busy() }),
+    load: () => ({ open: open && mayStart(), slots: pool.slots(), busy: busy() }),
+    executing: () => inProgress.count() + claiming.kept() + admissions.kept(),
     held: inProgress.held,
     stop: async (which) => {
       // A run may have been claimed in the very commit that canceled it, and not be in progress yet.

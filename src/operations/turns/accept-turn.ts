@@ -16,6 +16,7 @@ import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../domain/sessions/session.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
+import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
@@ -38,7 +39,7 @@ export interface AcceptParts {
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly queue: Pick<Queue, 'admit'>;
-  readonly node: { onlineCapacity(): number };
+  readonly node: Pick<WorkerNodes, 'onlineCapacity' | 'allDrain'>;
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
@@ -53,7 +54,7 @@ export interface AcceptParts {
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
  * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
- * `unavailable` while the daemon drains, or when its disk is almost full or refuses to write; for a background run also
+ * `unavailable` while the daemon or every node drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
@@ -112,7 +113,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       ...kept,
       preview: previewOf(text),
       userQuotaBytes,
-      background: input.background && { ...input.background, limits: backgroundLimits(parts) },
+      ...limitsOf(parts, input),
     };
     const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
     const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
@@ -123,8 +124,13 @@ export function makeAcceptTurn(parts: AcceptParts) {
   }
 }
 
-function backgroundLimits({ settings, node }: AcceptParts): BackgroundLimits {
-  return { ...settings().background, capacity: node.onlineCapacity() };
+/** What the nodes leave room for (§8). */
+function limitsOf(
+  { settings, node }: AcceptParts,
+  { background }: TurnInput,
+): Pick<NewTurn, 'allDrain' | 'background'> {
+  const limits: BackgroundLimits = { ...settings().background, capacity: node.onlineCapacity() };
+  return { allDrain: node.allDrain(), background: background && { ...background, limits } };
 }
 
 /** The rest is reserved for the runs in progress. */
@@ -149,11 +155,12 @@ function overBudget(budget: UsedUp, now: number): ErrandError {
 /** An existing session has its own. */
 const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
 
-const REFUSALS: Readonly<Record<'session_gone' | BackgroundRefusal, () => ErrandError>> = {
+const REFUSALS: Readonly<Record<'session_gone' | 'all_drain' | BackgroundRefusal, () => ErrandError>> = {
   session_gone: () => notFound('Session'),
   session_busy: () => new ErrandError('conflict', 'The session has an unfinished run.'),
   key_limit: () => new ErrandError('rate_limited', 'This API key has too many unfinished background runs.'),
   user_limit: () => new ErrandError('rate_limited', 'This user has too many unfinished background runs.'),
+  all_drain: () => new ErrandError('unavailable', 'No worker accepts new runs: every node drains.'),
   no_capacity: () => new ErrandError('unavailable', 'No worker is there to execute background runs.'),
   queue_full: () => new ErrandError('unavailable', 'The queue of background runs is full.'),
 };

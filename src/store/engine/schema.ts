@@ -6,6 +6,7 @@ import { disabledUsers } from './migrations/039-disabled-users.ts';
 import { workspaces } from './migrations/040-workspaces.ts';
 import { smallBlobs } from './migrations/041-small-blobs.ts';
 import { objects as objectNotes } from './migrations/042-objects.ts';
+import { nodes } from './migrations/043-nodes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly string[] = [
   workspaces,
   smallBlobs,
   objectNotes,
+  nodes,
 ];
 
 /** The schema version this code writes. */

@@ -88,7 +88,10 @@ export interface RowReader<Row> {
 
 /** What a write verb may do inside its transaction. */
 export interface Transaction extends Reader {
-  /** The one wall time of this verb, epoch ms. */
+  /**
+   * The one wall time of this verb, epoch ms, by this process. Times that several processes compare are the database's: a statement has
+   * them as `database_now()` (L3).
+   */
   readonly now: number;
   /** Its result is nothing, so that an engine need not wait for it before the next statement. */
   run(sql: string, ...values: Value[]): Step<void>;

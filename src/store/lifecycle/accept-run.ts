@@ -43,6 +43,8 @@ export interface NewTurn extends Submission {
   readonly contents?: Contents;
   /** The space that workspaces of the user may take; 0 for any. */
   readonly userQuotaBytes: number;
+  /** Whether every node that executes runs drains: none is accepted then (§8). */
+  readonly allDrain: boolean;
   /** Present when a worker slot is kept for it, so that a run that is next starts at once (C5). */
   readonly start: StartInput | null;
   /** Present for a background run, with the limits it is admitted under. */
@@ -55,7 +57,7 @@ export type Acceptance =
   | Replay
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'over_quota'; readonly usedBytes: number }
-  | { readonly kind: 'session_gone' | BackgroundRefusal };
+  | { readonly kind: 'session_gone' | 'all_drain' | BackgroundRefusal };
 
 /**
  * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
@@ -100,6 +102,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
   const budget = yield* findSpentBudget(tx, kit, turn);
   if (budget !== undefined) return { kind: 'over_budget', budget };
+  if (turn.allDrain) return { kind: 'all_drain' };
   // Only a Messages stream reports it, and this turn must not be stored yet.
   const place = { keySeq: turn.key.seq, sessionSeq: found?.session.seq ?? null, content: turn.content };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;

@@ -3,6 +3,7 @@ import { readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Clock } from '../../domain/clock.ts';
+import { countNodes, type KnownNode } from '../../domain/nodes/node.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type BoundedName, OTHER } from './bounded-names.ts';
 import type { Meters } from './meters.ts';
@@ -22,6 +23,7 @@ export interface GaugeSources {
   readonly dataDir: string;
   workers(): { readonly threads: number; readonly slots: number; readonly busy: number };
   readiness(): { readonly ready: boolean; readonly parts: readonly PartState[] };
+  nodes(): readonly Pick<KnownNode, 'state'>[];
   /** How scheduled backups are doing; null without a schedule. */
   backups(): { readonly lastAt: number | null; readonly failure: string | null } | null;
 }
@@ -62,6 +64,12 @@ const PARTS: Readonly<Record<string, Part>> = {
       meters.set('errand_workers_threads', {}, threads);
       meters.set('errand_workers_slots', {}, slots);
       meters.set('errand_workers_busy', {}, busy);
+    },
+  },
+  nodes: {
+    gauges: ['errand_nodes'],
+    measure: ({ nodes }, meters) => {
+      for (const [state, count] of Object.entries(countNodes(nodes()))) meters.set('errand_nodes', { state }, count);
     },
   },
   webhooks: {

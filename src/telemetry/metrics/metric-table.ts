@@ -73,6 +73,10 @@ export const METRICS = {
   errand_workers_threads: gauge('Live worker threads.'),
   errand_workers_slots: gauge('Runs that can execute at the same time.'),
   errand_workers_busy: gauge('Runs that worker threads execute now.'),
+  errand_nodes: gauge(
+    'Nodes of the installation, as this one sees them. state: online, draining, drained, offline.',
+    'state',
+  ),
 
   errand_webhook_attempts_total: counter('Attempts to deliver an event to a webhook: ok, or error.', 'outcome'),
   errand_webhook_deliveries_pending: gauge('Deliveries that are not made yet, counted up to 100,000.'),

@@ -10,6 +10,7 @@ import { jsonIn, openReader, type Reader } from '../../support/daemon/document-r
 import { type Block, blocksOf } from '../../support/files/document-blocks.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { changeRows } from '../../support/store/open-store.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -356,6 +357,25 @@ describe('models, people and capabilities', () => {
     const file = join(reader.directory, 'data/config/errand.yaml');
     expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ public_url: 'https://errand.example.com' });
     await reader.paste('errand config set public_url --default');
+  });
+
+  test('nodes are listed, drained and removed', async () => {
+    await reader.paste('errand config set node.name north');
+    changeRows(
+      join(reader.directory, 'data/errand.db'),
+      `INSERT INTO worker_nodes (id, place, name, version, address, slots, labels, running, draining, noticed, beats, contests,
+         last_beat_at, registered_at)
+       VALUES ('0198c0de-0000-7000-8000-000000000001', 'gone', 'gone', '0.1.0', '192.0.2.7:8484', 4, '[]', 0, 0, 0, 1, 0, 0, 0)`,
+    );
+    const lines = block('docs/OPERATING.md', 'errand nodes drain').text.trim().split('\n');
+    const [list, drain, undrain, remove] = lines.map((line) => line.replace(/ *#.*/, ''));
+    // The name is in effect as soon as the file was noticed.
+    await waitFor(async () => /^gone.*offline[^]*^north.*online/m.test(await reader.paste(list!)));
+    expect(await reader.paste(drain!)).toMatch(/^state\tdrained$/m);
+    expect(await reader.paste(undrain!)).toMatch(/^state\tonline$/m);
+    // On a terminal it asks for confirmation; here there is none.
+    await reader.paste(`${remove} --yes`);
+    expect(await reader.paste(list!)).not.toContain('gone');
   });
 
   test('the audit log is listed and verified', async () => {

@@ -128,7 +128,8 @@ const STATUS = {
   ],
   runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
   workers: { threads: 2, slots: 8, busy: 2 },
-  nodes: [{ id: 'tide', capacity: 8, online: true }],
+  node: { id: '0198c0de-0000-7000-8000-000000000001', name: 'tide' },
+  nodes: [{ id: '0198c0de-0000-7000-8000-000000000001', name: 'tide', state: 'online', capacity: 8, online: true }],
   webhooks: { failing: 0, disabled: 0, troubled: [] },
   models: [{ name: 'offline', endpoint: 'offline', kind: 'offline', default: true }],
 };

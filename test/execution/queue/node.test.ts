@@ -1,16 +1,21 @@
-// Which worker nodes are online, as each process observes it by its own clock (D3).
-import { expect, test } from 'vitest';
+// Which nodes are online, as each process observes it by its own clock, and which of them start runs (D3, L6).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { BEAT_MS, type NodeFacts, ONLINE_MS } from '../../../src/domain/nodes/node.ts';
 import { makeNode } from '../../../src/execution/queue/node.ts';
-import { makeLog } from '../../../src/log/log.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
+import { aNode, nodeId } from '../../support/store/nodes.ts';
 import { openStore } from '../../support/store/open-store.ts';
-import { fakeClock } from '../../support/time/fake-clock.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-const log = makeLog({ level: 'fatal' });
+const DAY_MS = 24 * 3_600_000;
+/** Names and ids of the nodes of a test. */
+const [ONE, TWO] = ['one', 'two'].map((name, at) => aNode({ id: nodeId(at + 1), name })) as [NodeFacts, NodeFacts];
 
 /** A process on the fixture's store: with a clock of its own, which has nothing to do with that of any other. */
-function processOn({ store }: Pick<StoreFixture, 'store'>, id: string, slots: number | null) {
+function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
   const clock = fakeClock();
   let looks = 0;
   const list = async () => {
@@ -18,86 +23,240 @@ function processOn({ store }: Pick<StoreFixture, 'store'>, id: string, slots: nu
     looks += 1;
     return rows;
   };
-  const capacity = slots === null ? null : () => slots;
-  const node = makeNode({ store: { nodes: { ...store.nodes, list } }, clock, log, id, capacity });
-  /** Lets ten seconds pass, and with them a beat. */
+  let running = 0;
+  let opened = 0;
+  const { log, lines } = loggedLines();
+  const node = makeNode({
+    store: { nodes: { ...store.nodes, list } },
+    clock,
+    log,
+    identity: { id: facts.id, place: facts.place, file: '/data/node-id' },
+    process: facts.process,
+    facts: () => ({ ...facts, running }),
+    opened: () => (opened += 1),
+  });
+  onTestFinished(node.stop);
+  /** Lets five seconds pass, and with them a beat. */
   const beat = async () => {
     const before = looks;
-    clock.advance(10_000);
+    clock.advance(BEAT_MS);
+    // The timer is set again when the beat before has ended.
     await waitFor(() => looks > before);
+    await nextTurn();
   };
-  return { node, clock, beat };
+  const states = () => node.list().map(({ name, state }) => `${name} ${state}`);
+  return { node, clock, beat, states, lines, opened: () => opened, runs: (count: number) => void (running = count) };
 }
 
-test('without a node that ever registered there is the capacity of five', {
+test('without a node that ever executed runs there is the capacity of five', {
   tags: ['§8-global-queue', 'D3'],
 }, async () => {
-  const fixture = await storeFixture();
-  const { node } = processOn(fixture, 'watcher', null);
+  const { node } = processOn(await storeFixture(), { ...ONE, slots: 0 });
   expect(node.onlineCapacity()).toBe(0);
   await node.start();
-  expect([node.onlineCapacity(), node.list()]).toEqual([5, []]);
-  await node.stop();
-  expect(await fixture.store.nodes.list()).toEqual([]);
+  expect([node.onlineCapacity(), node.allDrain()]).toEqual([5, false]);
 });
 
 test('a node is online as soon as it has started, and offline for others as soon as they see that it has left', async () => {
   const fixture = await storeFixture();
-  const one = processOn(fixture, 'one', 4);
-  const two = processOn(fixture, 'two', 2);
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, { ...TWO, slots: 2 })];
   await one.node.start();
-  expect([one.node.onlineCapacity(), one.node.list()]).toEqual([4, [{ id: 'one', capacity: 4, online: true }]]);
+  expect([one.node.onlineCapacity(), one.states()]).toEqual([4, ['one online']]);
   await two.node.start();
+  // One that has beaten lately is online at once; after a minute, nobody would know.
+  expect(two.node.onlineCapacity()).toBe(6);
   await one.beat();
   expect(one.node.onlineCapacity()).toBe(6);
-  // A node registered before the start is online once its heartbeat is seen.
-  expect(two.node.onlineCapacity()).toBe(2);
-  await two.beat();
-  expect(two.node.onlineCapacity()).toBe(6);
   await two.node.stop();
   await one.beat();
-  expect(one.node.list()).toEqual([
-    { id: 'one', capacity: 4, online: true },
-    { id: 'two', capacity: 2, online: false },
-  ]);
-  expect(one.node.onlineCapacity()).toBe(4);
-  await one.node.stop();
+  expect([one.node.onlineCapacity(), one.states()]).toEqual([4, ['one online', 'two offline']]);
 });
 
-test('a node whose beats stop is offline after thirty seconds, whatever the wall clock says, and a beat brings it back', {
-  tags: ['§7-queue-full', 'D3'],
+test('a node whose beats stop is offline after fifteen seconds, its slots are gone, and a beat brings it back', {
+  tags: ['§7-queue-full', 'D3', 'L6'],
 }, async () => {
   const fixture = await storeFixture();
-  const { node, clock, beat } = processOn(fixture, 'watcher', null);
+  const { node, clock, beat, states } = processOn(fixture, { ...ONE, slots: 0 });
   await node.start();
-  await fixture.store.nodes.beat('one', 4);
+  await fixture.store.nodes.beat(TWO, null);
   await beat();
-  clock.jump(3 * 24 * 3_600_000);
-  for (let seconds = 10; seconds <= 30; seconds += 10) {
+  for (let ms = 0; ms < ONLINE_MS; ms += BEAT_MS) {
     expect(node.onlineCapacity()).toBe(4);
     await beat();
   }
-  expect(node.onlineCapacity()).toBe(4);
+  expect([node.onlineCapacity(), states()]).toEqual([4, ['one online', 'two online']]);
   clock.advance(1);
-  expect(node.onlineCapacity()).toBe(0);
-  await fixture.store.nodes.beat('one', 4);
+  expect([node.onlineCapacity(), states()]).toEqual([0, ['one online', 'two offline']]);
+  await fixture.store.nodes.beat(TWO, null);
   await beat();
   expect(node.onlineCapacity()).toBe(4);
-  await node.stop();
+});
+
+test.each([
+  ['forward', DAY_MS],
+  ['back', -DAY_MS],
+])('a clock that is set %s by a day takes no node offline: neither the own one nor others', async (_, ms) => {
+  const fixture = await storeFixture();
+  const { node, clock, beat, states } = processOn(fixture, ONE);
+  await node.start();
+  await fixture.store.nodes.beat(TWO, null);
+  await beat();
+  // The daemon's, and the database's.
+  clock.jump(ms);
+  fixture.clock.jump(ms);
+  const seen = [];
+  for (let beats = 0; beats < 3; beats += 1) {
+    seen.push([node.onlineCapacity(), ...states()]);
+    await beat();
+  }
+  expect(seen).toEqual(Array.from({ length: 3 }, () => [8, 'one online', 'two online']));
+});
+
+test('a daemon that can’t write its beats stays online for itself, and says why', async () => {
+  const fixture = await storeFixture();
+  const { node, clock, lines } = processOn(fixture, ONE);
+  await node.start();
+  await fixture.store.close();
+  clock.advance(60_000);
+  await waitFor(() => lines.some(({ msg }) => msg === 'the heartbeat could not be written'));
+  expect(node.onlineCapacity()).toBe(4);
 });
 
 test('what a crash has left registered is not online after the next start, but the node that starts is', async () => {
   const fixture = await storeFixture();
-  for (const id of ['here', 'elsewhere']) await fixture.store.nodes.beat(id, 8);
+  for (const of of [ONE, TWO]) await fixture.store.nodes.beat({ ...of, process: 'crashed', slots: 8 }, null);
+  fixture.clock.advance(ONLINE_MS + 1);
   await fixture.store.close();
   const store = openStore(fixture.file, fixture.clock);
-  const { node } = processOn({ store }, 'here', 4);
+  const { node, states } = processOn({ store }, ONE);
   await node.start();
-  expect(node.onlineCapacity()).toBe(4);
+  expect([node.onlineCapacity(), states()]).toEqual([4, ['one online', 'two offline']]);
   await node.stop();
-  expect(await store.nodes.list()).toEqual([
-    { id: 'elsewhere', capacity: 8, supportsOpenapi: true, beats: 2 },
-    { id: 'here', capacity: 4, supportsOpenapi: true, beats: null },
+  expect((await store.nodes.list()).map(({ process, beats }) => [process, beats])).toEqual([
+    [null, 2],
+    ['crashed', 1],
   ]);
   await store.close();
+});
+
+test('a daemon that was killed takes its row at once: nobody else can have its data directory', async () => {
+  const fixture = await storeFixture();
+  await fixture.store.nodes.beat({ ...ONE, process: 'killed' }, null);
+  const { node, states } = processOn(fixture, ONE);
+  await node.start();
+  expect(states()).toEqual(['one online']);
+});
+
+/** Starts a process; resolves with its error, or null, while its clock goes on. */
+async function started({ node, clock }: ReturnType<typeof processOn>, eachSecond: () => Promise<unknown>) {
+  let ended: unknown;
+  void node.start().then(
+    () => (ended = null),
+    (error: unknown) => (ended = error),
+  );
+  await waitFor(async () => {
+    await eachSecond();
+    clock.advance(1_000);
+    return ended !== undefined;
+  });
+  return ended;
+}
+
+test('a copy of a data directory whose node beats refuses to start, and says what to do; the node learns of it', async () => {
+  const fixture = await storeFixture();
+  const original = processOn(fixture, ONE);
+  await original.node.start();
+  const copy = processOn(fixture, { ...ONE, process: 'copy', place: 'elsewhere', name: 'copied' });
+  const refusal = await started(copy, original.beat);
+  expect(refusal).toMatchObject({ reason: 'conflict' });
+  expect(String(refusal)).toContain('remove /data/node-id there');
+  await original.beat();
+  expect(original.node.list()).toMatchObject([{ name: 'one', state: 'online', isTwice: true }]);
+  expect(original.node.mayStart()).toBe(true);
+  for (let ms = 0; ms <= ONLINE_MS; ms += BEAT_MS) await original.beat();
+  expect(original.node.list()).toMatchObject([{ name: 'one', isTwice: false }]);
+});
+
+test('a copy of a data directory whose node is dead takes its place as soon as that is certain', async () => {
+  const fixture = await storeFixture();
+  await fixture.store.nodes.beat({ ...ONE, process: 'killed' }, null);
+  const moved = processOn(fixture, { ...ONE, process: 'moved', place: 'elsewhere' });
+  expect(await started(moved, async () => undefined)).toBeNull();
+  expect(moved.clock.monotonic()).toBeGreaterThan(ONLINE_MS);
+  expect(moved.states()).toEqual(['one online']);
+});
+
+test('a process that lost its row to another one with its id starts no runs, says so, and takes it back when that has left', async () => {
+  const fixture = await storeFixture();
+  const { node, beat, lines, opened } = processOn(fixture, ONE);
+  await node.start();
+  const twin = { ...ONE, process: 'twin', name: 'twin' };
+  await fixture.store.nodes.beat(twin, ONE.process);
+  await beat();
+  expect([node.mayStart(), node.own().fault]).toEqual([false, expect.stringContaining('remove /data/node-id')]);
+  expect(lines.filter(({ msg }) => msg === node.own().fault)).toHaveLength(1);
+  expect(node.list()).toMatchObject([{ name: 'twin', isTwice: true }]);
+  await fixture.store.nodes.leave(twin);
+  await beat();
+  expect([node.mayStart(), node.own().fault, opened()]).toEqual([true, null, 1]);
+});
+
+test('a node that drains starts no runs and has no capacity; it is drained when its last run has ended', {
+  tags: ['L6', 'L8'],
+}, async () => {
+  const fixture = await storeFixture();
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, { ...TWO, slots: 2 })];
+  await one.node.start();
+  await two.node.start();
+  one.runs(3);
+  await one.node.setDraining(ONE.id, true);
+  expect([one.node.mayStart(), one.node.own().fault]).toEqual([false, expect.stringContaining('it drains')]);
+  expect([one.states(), one.node.onlineCapacity()]).toEqual([['one draining', 'two online'], 2]);
+  await two.beat();
+  expect([two.states(), two.node.onlineCapacity()]).toEqual([['one draining', 'two online'], 2]);
+  expect([one.node.allDrain(), two.node.allDrain()]).toEqual([false, false]);
+  one.runs(0);
+  expect(one.states()).toEqual(['one drained', 'two online']);
+  await one.beat();
+  await two.beat();
+  expect(two.states()).toEqual(['one drained', 'two online']);
+  await one.node.setDraining(ONE.id, false);
+  expect([one.node.mayStart(), one.states(), one.opened()]).toEqual([true, ['one online', 'two online'], 1]);
+});
+
+test('another node learns with its next beat that it drains, and is not drained before it knows', async () => {
+  const fixture = await storeFixture();
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, TWO)];
+  await one.node.start();
+  await two.node.start();
+  await one.node.setDraining(TWO.id, true);
+  expect([one.states(), two.node.mayStart()]).toEqual([['one online', 'two draining'], true]);
+  await two.beat();
+  await one.beat();
+  expect([one.states(), two.node.mayStart()]).toEqual([['one online', 'two drained'], false]);
+  await one.node.setDraining(ONE.id, true);
+  expect([one.node.allDrain(), one.node.onlineCapacity()]).toEqual([true, 0]);
+});
+
+test('a node that drained drains after it was killed and started again', async () => {
+  const fixture = await storeFixture();
+  const { node, beat } = processOn(fixture, ONE);
+  await node.start();
+  await node.setDraining(ONE.id, true);
+  await beat();
+  const next = processOn(fixture, { ...ONE, process: 'next' });
+  await next.node.start();
+  expect([next.node.mayStart(), next.states(), next.opened()]).toEqual([false, ['one drained'], 0]);
+});
+
+test('only what is offline is removed', async () => {
+  const fixture = await storeFixture();
+  const { node, states } = processOn(fixture, ONE);
+  await node.start();
+  await fixture.store.nodes.beat(TWO, null);
+  await node.look();
+  await fixture.store.nodes.beat(TWO, null);
+  expect(await node.remove(TWO.id)).toBe(false);
+  expect(await node.remove(TWO.id)).toBe(true);
+  expect(states()).toEqual(['one online']);
 });

@@ -41,7 +41,7 @@ function queueOver(fixture: StoreFixture, pool: Pick<WorkerPool, 'reserve' | 'sl
   const parts = executorParts(fixture, pool);
   const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
-  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, clock, log });
+  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, mayStart: () => true, clock, log });
 }
 
 test('a run that waits for its thread outside the slots leaves its slot to the next at once', async () => {

@@ -27,6 +27,8 @@ const READS: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   '/api/v1/users/:ref': NOTHING,
   '/api/v1/users/:ref/holdings': 'user.read',
   '/api/v1/teams': NOTHING,
+  '/api/v1/nodes': NOTHING,
+  '/api/v1/nodes/:ref': NOTHING,
   '/api/v1/keys': NOTHING,
   '/api/v1/keys/:ref': NOTHING,
   '/api/v1/budgets': NOTHING,
@@ -129,6 +131,7 @@ function targetOf(path: string): string {
     [/:start/, run.sessionId.slice(0, 24)],
     [/(?<=users\/):ref/, 'mara'],
     [/(?<=keys\/):ref/, built.key.id],
+    [/(?<=nodes\/):ref/, 'here'],
     [/:ref/, 'tide'],
     [/:tool_use_id/, 'x'],
   ];

@@ -356,7 +356,8 @@ test('the status is reported in wire names', async () => {
       parts: [{ name: 'store', state: 'ok', detail: null }],
       runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
       workers: { threads: 1, slots: 2, busy: 2 },
-      nodes: [{ id: 'tide', capacity: 8, online: true }],
+      node: { id: '0198c0de-0000-7000-8000-000000000001', name: 'tide' },
+      nodes: [{ id: '0198c0de-0000-7000-8000-000000000001', name: 'tide', state: 'online', capacity: 8, online: true }],
       webhooks: {
         failing: 1,
         disabled: 1,

@@ -41,7 +41,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
     blobs: await openBlobStore(directory, stores.store.smallBlobs),
     disk: { shortage: () => null },
     queue: { admit: (accept) => accept(start) },
-    node: { onlineCapacity: () => 5 },
+    node: { onlineCapacity: () => 5, allDrain: () => false },
     schemas: { check: async () => null },
     settings: () => ({ ...SETTINGS, workspace }),
     fetchImages: async () => undefined,

@@ -12,7 +12,7 @@ import { openLargeStore } from '../store/large-store.ts';
 
 /** The longest text of a turn: 4 MB, all of it characters that JSON escapes or that take two bytes. */
 const LONGEST_TEXT = '\u0001ö"'.repeat(1_000_000);
-const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, PAGES] = [6, 2_500, 100, 20_000, 2_000, 300];
+const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, NODES, PAGES] = [6, 2_500, 100, 20_000, 2_000, 1_100, 300];
 const SETTINGS = 'log: { level: fatal }\nshell: { enabled: false }\n';
 
 /** Ids of what there is, by its name. */
@@ -59,6 +59,7 @@ function fill(store: LargeStore): LargeIds {
   for (let page = 0; page < PAGES; page += 1) store.page(1, () => '/site/index.html', 'long '.repeat(400));
   const page = store.page(5_000, (index) => `/site/${index}.html`, 'long '.repeat(400));
   store.people(USERS);
+  store.nodes(NODES);
   return {
     turns: turns.sessionId,
     many: many.sessionId,

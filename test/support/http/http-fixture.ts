@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'n
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { aKnownNode, nodeId } from '../store/nodes.ts';
 import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { inOnePortion } from '../store/read-whole.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
@@ -33,6 +34,7 @@ export const SETTINGS: Settings = {
   database: '',
   databaseFile: '',
   databaseConnections: 12,
+  node: { name: '', labels: [] },
   publicUrl: 'http://127.0.0.1:8484',
   tls: { certFile: '', keyFile: '', caFile: '' },
   shareOrigin: '',
@@ -193,7 +195,8 @@ export const STATUS: StatusReport = {
   parts: [{ name: 'store', state: 'ok', detail: null }],
   runs: { queued: 1, running: 2, waiting: 0, finalizing: 0 },
   workers: { threads: 1, slots: 2, busy: 2 },
-  nodes: [{ id: 'tide', capacity: 8, online: true }],
+  node: { id: nodeId(1), name: 'tide' },
+  nodes: [aKnownNode({ name: 'tide', slots: 8 })],
   webhooks: {
     failing: 1,
     disabled: 1,

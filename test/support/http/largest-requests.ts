@@ -19,6 +19,7 @@ export const REQUESTS: Readonly<Record<string, string>> = {
   'GET /api/v1/retention': '',
   'GET /api/v1/users': '',
   'GET /api/v1/teams': '',
+  'GET /api/v1/nodes': '',
   'GET /api/v1/keys': '',
   'GET /api/v1/budgets': '?limit=500',
   'GET /api/v1/models': '',

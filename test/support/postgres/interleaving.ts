@@ -98,7 +98,7 @@ export async function makeDrive(connection: Connection, now: number): Promise<Dr
     await connection.say('BEGIN');
     try {
       const pipeline = makePipeline(connection, { keys, beforeEvents: () => events.send() });
-      const events = makeAddedEvents(pipeline, { streamSeqs: makeStreamSeqs(), isShared: false });
+      const events = makeAddedEvents(pipeline, makeStreamSeqs());
       const driven = verbs.map((verb) => begin(verb, pipeline, events));
       await advance(driven, order);
       const results = await Promise.all(driven.map(({ result }) => result));

@@ -5,12 +5,14 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import { type AuditEntry } from '../../../src/domain/people/audit.ts';
 import type { Administrator } from '../../../src/domain/people/user.ts';
 import { newId } from '../../../src/domain/ids.ts';
+import { makeNode } from '../../../src/execution/queue/node.ts';
 import type { Queue } from '../../../src/execution/queue/queue.ts';
 import { makeStopper } from '../../../src/execution/queue/stop.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import { makeOperations, type OperationParts } from '../../../src/operations/operations.ts';
 import { deriveSealKey } from './audit.ts';
 import { aKey, aUser, SETTINGS } from '../http/http-fixture.ts';
+import { aNode, nodeId } from './nodes.ts';
 import { publishFixture } from './publishing.ts';
 import { aWebhook } from './webhooks.ts';
 import { aTask } from './schedules.ts';
@@ -75,6 +77,12 @@ export async function auditedFixture() {
   const report = { findings: [], firstTokenMs: null, tokensPerSecond: null };
   const served = { findings: [], serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
   const publishing = await publishFixture(rows);
+  const here = aNode({ name: 'here' });
+  const identity = { ...here, file: '/data/node-id' };
+  const node = makeNode({ store, clock, log, identity, process: '1', facts: () => here, opened: () => undefined });
+  await store.nodes.beat(aNode({ id: nodeId(2), name: 'gone' }), null);
+  await store.nodes.leave(aNode({ id: nodeId(2) }));
+  await node.start();
   const operations = makeOperations({
     store,
     clock,
@@ -115,7 +123,7 @@ export async function auditedFixture() {
     problems: { ofFiles: () => [], inEffect: () => [] },
     feeds: {},
     fixture: { isKept: () => true },
-    node: { onlineCapacity: () => 1 },
+    node,
     disk: { shortage: () => null },
     closing: () => false,
     draining: SIGNAL,

@@ -18,6 +18,7 @@ import {
   START,
   type StoreFixture,
 } from './store-fixture.ts';
+import { aNode } from './nodes.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { sourceOf } from './small-contents.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
@@ -399,9 +400,13 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await signingKeys.list();
   await signingKeys.rotate(Buffer.alloc(16), 0);
   await signingKeys.revokeAll(Buffer.alloc(16));
-  await nodes.beat('here', 1);
-  await nodes.list();
-  await nodes.leave('here');
+  await nodes.beat(aNode(), null);
+  await nodes.beat({ ...aNode(), process: 'another' }, null);
+  const [row] = await nodes.list();
+  await nodes.setDraining(row!.id, true);
+  await nodes.leave(aNode());
+  await nodes.forget('none');
+  await nodes.remove(row!);
   await definitionIds.idsFor('skill', ['s']);
   await definitionIds.namesOf('skill', [1]);
   const secret = Buffer.from('sealed');

@@ -160,6 +160,23 @@ export function openLargeStore(file: string, keyId: string | null = null) {
       return db.prepare<[string], { share_code: string }>(of).get(pageKey)!.share_code;
     },
 
+    /** So many nodes that were never online, each with all it may say of itself. */
+    nodes: (count: number) =>
+      whole(() => {
+        const texts = { place: 'p'.repeat(100), name: 'n'.repeat(64), version: '1.0.0', address: '127.0.0.1:8484' };
+        const labels = JSON.stringify(Array.from({ length: 16 }, (_, at) => `${at}=${'x'.repeat(60)}`));
+        const counts = { slots: 4, running: 0, draining: 0, noticed: 0, beats: 1, contests: 0 };
+        for (let no = 0; no < count; no += 1)
+          insert('worker_nodes', {
+            id: randomUUID(),
+            ...texts,
+            labels,
+            ...counts,
+            last_beat_at: Date.now() - 60_000 - no,
+            registered_at: 0,
+          });
+      }),
+
     /** So many users, each with a key. */
     people: (count: number) =>
       whole(() => {

@@ -6,7 +6,7 @@ import { fenceOf, storeFixture } from './store-fixture.ts';
 const TEXT = '\u0001ö"'.repeat(1_000_000);
 /** More than are asked for at once, each of 64 KB. */
 const SMALL_BLOBS = 500;
-const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, LIVE_RUNS] = [10, 2_500, 200, 10_000, 2_000, 100];
+const [TURNS, SHORT_TURNS, STEPS, FILES, USERS, NODES, LIVE_RUNS] = [10, 2_500, 200, 10_000, 2_000, 1_100, 100];
 
 /** For functions that give way to others between their verbs. */
 export const inTurns = <T>(work: () => Promise<T>): Promise<T> => work();
@@ -26,6 +26,7 @@ export async function largestFixture() {
   for (let page = 0; page < 300; page += 1) large.page(1, () => '/site/index.html', 'long '.repeat(400));
   const pageKey = large.page(5_000, (index) => `/site/${index}.html`);
   large.people(USERS);
+  large.nodes(NODES);
   large.close();
   const [sessionRow] = [fixture.rows<{ id: string; seq: number }>('SELECT id, seq FROM sessions')];
   const seqOf = (id: string) => sessionRow.find((row) => row.id === id)!.seq;

@@ -40,9 +40,10 @@ export interface StoreFixture {
 export async function storeFixture(
   file = join(temporaryDirectory(), 'errand.db'),
   options: Partial<StoreOptions> = {},
+  open = openStore,
 ): Promise<StoreFixture> {
   const clock = fakeClock();
-  const store = openStore(file, clock, options);
+  const store = open(file, clock, options);
   onTestFinished(() => store.close());
   const committed: JournalEvent[] = [];
   store.onCommitted((events) => void committed.push(...events));
@@ -117,6 +118,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
     preview: 'Tell me of tides.',
     attachments: [],
     userQuotaBytes: 0,
+    allDrain: false,
     start: null,
     background: null,
   };

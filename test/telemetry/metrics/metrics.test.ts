@@ -29,7 +29,13 @@ async function openMeasured(fixture: StoreFixture, over: Partial<GaugeSources> =
   const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
   onTestFinished(metrics.stop);
   const workers = () => ({ threads: 1, slots: 2, busy: 0 });
-  const sources = { dataDir: '/', workers, readiness: () => READY, backups: () => null };
+  const sources = {
+    dataDir: '/',
+    workers,
+    nodes: () => [{ state: 'online' as const }],
+    readiness: () => READY,
+    backups: () => null,
+  };
   const scrape = metrics.begin(Object.assign(sources, over));
   const hooks: MetricHooks = metrics.hooks;
   return { hooks, scrape: async () => valuesOf(await scrape()) };

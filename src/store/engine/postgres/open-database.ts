@@ -1,4 +1,5 @@
 // A database of PostgreSQL as an engine: one connection that writes, group by group, and several that read.
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
@@ -33,6 +34,10 @@ export interface PostgresOptions {
 /** Connections unless another number is given. */
 export const CONNECTIONS = 12;
 
+/** Processes come and go: the fate of a transaction is asked for within a minute. */
+const FORGET_WRITERS = `DELETE FROM last_transactions
+  WHERE number < (SELECT number FROM last_transactions ORDER BY number DESC LIMIT 1 OFFSET 999)`;
+
 /** A verb without a statement. */
 // oxlint-disable-next-line require-yield
 function* nothing(): Step<void> {
@@ -65,6 +70,7 @@ export function openPostgres(
     clock,
     writer,
     health,
+    name: randomUUID(),
     isShared,
     committed: (events) => {
       writer.reached(events.at(-1)!.id);
@@ -108,6 +114,7 @@ function hooksOf(address: PostgresAddress, clock: Clock, alarms: StoreAlarms) {
   return {
     opened: async (connection: Connection) => {
       await migrate(connection, address, alarms.migrating);
+      await connection.say(FORGET_WRITERS);
       const words = wordsOfClock(await clockAheadMs(connection, clock));
       if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
     },

@@ -166,12 +166,27 @@ CREATE INDEX screenshots_by_content ON screenshots (sha256);
 CREATE INDEX screenshots_by_session ON screenshots (session_seq, tool_use_id, run_seq);
 
 CREATE TABLE worker_nodes (
-  id               TEXT    PRIMARY KEY,
-  capacity         INTEGER NOT NULL,
-  supports_openapi INTEGER NOT NULL CHECK (supports_openapi IN (0, 1)),
-  -- On the clock that does not jump; 0 once the node has left.
-  registered_at    INTEGER NOT NULL,
-  -- Grows while the node is alive; NULL once it has left, as every node has when the schema changes.
-  beats            INTEGER
+  id            TEXT    PRIMARY KEY,
+  -- The process that beats; NULL once it has left.
+  process       TEXT,
+  -- Where its data directory is: a copy of it is at another place.
+  place         TEXT    NOT NULL,
+  name          TEXT    NOT NULL,
+  version       TEXT    NOT NULL,
+  address       TEXT    NOT NULL,
+  -- Runs that it can execute at once; 0: none.
+  slots         INTEGER NOT NULL,
+  -- A JSON array.
+  labels        TEXT    NOT NULL,
+  running       INTEGER NOT NULL,
+  -- What operators have said, and what the node knew of it when it counted its runs.
+  draining      INTEGER NOT NULL CHECK (draining IN (0, 1)),
+  noticed       INTEGER NOT NULL CHECK (noticed IN (0, 1)),
+  -- Grows while the node is alive; and while another process tries to beat with its id.
+  beats         INTEGER NOT NULL,
+  contests      INTEGER NOT NULL,
+  -- By the database's clock.
+  last_beat_at  INTEGER NOT NULL,
+  registered_at INTEGER NOT NULL
 ) STRICT;
 `;

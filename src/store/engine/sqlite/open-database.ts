@@ -47,6 +47,8 @@ export function openDatabase(
   { alarms = NO_ALARMS, reserve = NO_RESERVE, syncsInBackground = false }: DatabaseOptions = {},
 ): Database {
   const writer = openFile(file, alarms.migrating);
+  // Its own clock is this machine's.
+  writer.function('database_now', () => clock.now());
   const logSync = syncsInBackground ? syncInBackground(writer, file, clock) : null;
   const statements = cacheStatements(writer);
   const health = makeHealth(file, alarms);

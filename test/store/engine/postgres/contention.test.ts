@@ -39,7 +39,11 @@ const addTeam = (tx: Transaction, name: string) =>
   tx.run('INSERT INTO teams (id, name, created_at, updated_at) VALUES (?, ?, 0, 0)', name, name);
 const teams = (tx: Reader) => tx.all<{ id: string; name: string }>('SELECT id, name FROM teams ORDER BY id');
 const setNode = (tx: Transaction, id: string) =>
-  tx.run('INSERT INTO worker_nodes (id, capacity, supports_openapi, registered_at) VALUES (?, 1, 0, 0)', id);
+  tx.run(
+    `INSERT INTO worker_nodes (id, place, name, version, address, slots, labels, running, draining, noticed, beats, contests,
+       last_beat_at, registered_at) VALUES (?, '', '', '', '', 1, '[]', 0, 0, 0, 1, 0, 0, 0)`,
+    id,
+  );
 /** Waits until so many of the daemon's connections wait for a lock. */
 const someoneWaits = (admin: Client) =>
   waitFor(async () => {

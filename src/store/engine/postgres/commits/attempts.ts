@@ -17,6 +17,8 @@ interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
+  /** Names this process among those that write. */
+  readonly name: string;
   readonly isShared: boolean;
   /** Called before a transaction is carried out once more. */
   repeated(): void;
@@ -25,7 +27,7 @@ interface Parts {
 /** How often a transaction is carried out before its verbs are refused, and the first pause between, which doubles. */
 const [TRIES, PAUSE_MS] = [6, 20];
 
-export function makeAttempts({ clock, writer, health, isShared, repeated }: Parts): Attempts {
+export function makeAttempts({ clock, writer, health, name, isShared, repeated }: Parts): Attempts {
   const [streamSeqs, keys] = [makeStreamSeqs(), makeKeys()];
 
   /** Finds out whether a transaction was kept whose connection was lost. */
@@ -33,7 +35,7 @@ export function makeAttempts({ clock, writer, health, isShared, repeated }: Part
     if (outcome.kind !== 'unknown') return outcome;
     const { error, id, results, emits } = outcome;
     try {
-      const events = await eventsOf({ id, emits }, writer, clock);
+      const events = await eventsOf({ id, writer: name, emits }, writer, clock);
       return events === null ? { kind: 'undone', error } : { kind: 'committed', results, events };
     } catch (cause) {
       health.lose(cause);
@@ -45,10 +47,17 @@ export function makeAttempts({ clock, writer, health, isShared, repeated }: Part
     commit: async (group, hasWaited) => {
       for (let tries = 1; ; tries += 1) {
         const outcome = await decided(
-          await transact(await writer.connection(), group, { clock, streamSeqs, isShared, keys, hasWaited }),
+          await transact(await writer.connection(), group, {
+            clock,
+            streamSeqs,
+            writer: name,
+            knownId: isShared ? writer.lastId() : null,
+            keys,
+            hasWaited,
+          }),
         );
         if (outcome.kind === 'committed') return outcome;
-        streamSeqs.forget();
+        streamSeqs.forget('all');
         const kind = faultKindOf(outcome.error);
         const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);
         if (!mayRepeat || tries === TRIES) return outcome;

@@ -33,7 +33,9 @@ interface Parts {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly health: Health;
-  /** Whether other processes write as well. */
+  /** Names this process among those that write. */
+  readonly name: string;
+  /** Whether others write as well. */
   readonly isShared: boolean;
   committed(events: readonly JournalEvent[]): void;
 }
@@ -43,12 +45,10 @@ const MOST_VERBS = 64;
 
 const undone = (error: unknown): Outcome => ({ kind: 'undone', error });
 
-export function makeCommits({ clock, writer, health, isShared, committed }: Parts): Commits {
+export function makeCommits({ committed, ...parts }: Parts): Commits {
+  const { clock, health } = parts;
   const watches: CommitWatch[] = [];
-  const repeated = () => {
-    for (const watch of watches) watch.repeated();
-  };
-  const attempts = makeAttempts({ clock, writer, health, isShared, repeated });
+  const attempts = makeAttempts({ ...parts, repeated: () => watches.forEach((watch) => watch.repeated()) });
   let pending: PendingVerb[] = [];
   let working: Promise<void> | undefined;
   let ended = false;

@@ -11,21 +11,26 @@ const FATE_MS = 60_000;
 const RETRY_MS = 100;
 
 const FATE = { name: 'fate', text: 'SELECT pg_xact_status($1::xid8)' };
-const IS_LAST = { name: 'is_last', text: 'SELECT 1 FROM last_transaction WHERE number = $1::xid8' };
-const EVENTS_AFTER = {
-  name: 'events_after',
-  text: 'SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events WHERE id > $1 ORDER BY id',
+const IS_LAST = {
+  name: 'is_last',
+  text: 'SELECT 1 FROM last_transactions WHERE writer = $1 AND number = $2::xid8',
+};
+const EVENTS_OF = {
+  name: 'events_of',
+  text: `SELECT id, session_seq, run_seq, stream_seq, type, payload, created_at FROM events
+    WHERE id > $1 AND xmin = $2::xid8::xid ORDER BY id`,
 };
 
 /** A transaction: its number, and whether it has added events. */
 interface Lost {
   readonly id: string;
+  readonly writer: string;
   readonly emits: boolean;
 }
 
 /** The events of the last transaction; null when it wasn't kept. Rejects when that can't be found out. */
 export async function eventsOf(
-  { id, emits }: Lost,
+  { id, writer: name, emits }: Lost,
   writer: Writer,
   clock: Clock,
 ): Promise<readonly JournalEvent[] | null> {
@@ -33,9 +38,8 @@ export async function eventsOf(
   if (reached === null) return null;
   // A server that has crashed may give the number of a transaction that left nothing on its disk to another one, of anybody: it is kept when
   // what it wrote is there.
-  if (!emits) return (await reached.ask(IS_LAST, [id])).rows.length === 0 ? null : [];
-  // No other connection writes: what is behind the last one is of this transaction.
-  const { columns, rows } = await reached.ask(EVENTS_AFTER, [writer.lastId()]);
+  if (!emits) return (await reached.ask(IS_LAST, [name, id])).rows.length === 0 ? null : [];
+  const { columns, rows } = await reached.ask(EVENTS_OF, [writer.lastId(), id]);
   if (rows.length === 0) return null;
   const toRow = makeRowMapper(
     columns.map(({ name }) => name),

@@ -1,7 +1,6 @@
 // The journal on PostgreSQL: the events that the verbs of a transaction add, numbered within their runs, in one insert.
 import type { EventType, JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import { lastOfRun } from '../../journal/places.ts';
-import { LOCKS } from '../opening/lock.ts';
 import { type Emitted, READER, type Step, type Value } from '../../statement.ts';
 import type { Answer } from '../connections/connection.ts';
 import { carryOut, type Pipeline, prepare } from '../statements/execute.ts';
@@ -10,8 +9,8 @@ import { carryOut, type Pipeline, prepare } from '../statements/execute.ts';
 export interface StreamSeqs {
   /** The numbers of these events; the event of a run's acceptance is its first. */
   number(emitted: readonly Emitted[]): Step<readonly (number | null)[]>;
-  /** Numbers that were taken may have been rolled back: the next ones are read from the table. */
-  forget(): void;
+  /** The next numbers of these runs are read from the table: others have written there, or what was written may have been rolled back. */
+  forget(runs: readonly number[] | 'all'): void;
 }
 
 /** Runs whose number is remembered: more than can execute at once, and than one transaction has. */
@@ -43,7 +42,10 @@ export function makeStreamSeqs(): StreamSeqs {
       }
       return numbers;
     },
-    forget: () => last.clear(),
+    forget: (runs) => {
+      if (runs === 'all') last.clear();
+      else for (const run of runs) last.delete(run);
+    },
   };
 }
 
@@ -55,22 +57,10 @@ const INSERTS: ReadonlyMap<number, string> = new Map(
   [...Array.from({ length: FEW }, (_, at) => at + 1), MANY].map((rows) => [rows, inserting(rows)]),
 );
 
-/**
- * Where several processes write: who inserts events holds this lock until they are visible, so that numbers rise in the order in which they
- * become so. It belongs to the transaction.
- */
-const IN_ORDER = { name: 'in_order', text: `SELECT pg_advisory_xact_lock(${LOCKS.class}, ${LOCKS.journal})` };
-
 /** What a verb has emitted, and its time. */
 interface Emission {
   readonly emitted: readonly Emitted[];
   readonly now: number;
-}
-
-/** How events of a transaction are added. */
-export interface Adding {
-  readonly streamSeqs: StreamSeqs;
-  readonly isShared: boolean;
 }
 
 /** The events of one transaction. */
@@ -92,7 +82,7 @@ interface Placed extends Emitted {
   readonly payload: string;
 }
 
-export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Adding): AddedEvents {
+export function makeAddedEvents(pipeline: Pipeline, streamSeqs: StreamSeqs): AddedEvents {
   const sent: Placed[] = [];
   let added: Placed[] = [];
   const answers: Promise<Answer>[] = [];
@@ -126,7 +116,6 @@ export function makeAddedEvents(pipeline: Pipeline, { streamSeqs, isShared }: Ad
       if (added.length === 0) return;
       const events = added;
       added = [];
-      if (isShared && sent.length === 0) pipeline.send(IN_ORDER, []);
       for (let [at, rows] = [0, 0]; at < events.length; at += rows) {
         const left = events.length - at;
         rows = left >= MANY ? MANY : Math.min(left, FEW);

@@ -2,11 +2,12 @@
 import type { Clock } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { Scope } from '../../database.ts';
-import { type Step, StepTransaction, type Transaction } from '../../statement.ts';
+import { type Step, StepTransaction, type Transaction, type Value } from '../../statement.ts';
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
 import { isAnswer } from '../connections/faults.ts';
-import { type Adding, makeAddedEvents } from './journal.ts';
+import { makeAddedEvents, type StreamSeqs } from './journal.ts';
+import { LOCKS } from '../opening/lock.ts';
 import type { Keys } from '../statements/keys.ts';
 
 /**
@@ -28,9 +29,14 @@ export type Outcome =
 /** Of the verbs that were carried out; those that had no time are missing. */
 export type Results = ReadonlyMap<ScopedVerb, unknown>;
 
-interface Parts extends Adding {
+interface Parts {
   readonly clock: Clock;
+  readonly streamSeqs: StreamSeqs;
   readonly keys: Keys;
+  /** Names this process among those that write. */
+  readonly writer: string;
+  /** Where others write as well: the last event before which all are known. Null: nobody does. */
+  readonly knownId: number | null;
   /** For a lock of another client. */
   readonly hasWaited: boolean;
 }
@@ -41,13 +47,28 @@ export interface ScopedVerb {
   verb(tx: Transaction): Step<unknown>;
 }
 
-/** Begins it, and asks for its number, by which its fate can be asked for. */
-const BEGIN = 'BEGIN; SELECT pg_current_xact_id()';
-/** The same for verbs that have waited for a lock together: what is still locked is refused soon. */
-const BEGIN_AGAIN = 'BEGIN; SET LOCAL lock_timeout = 100; SELECT pg_current_xact_id()';
+/**
+ * Begins it, and asks for its number, by which its fate can be asked for. Processes that share a database write in turns: each transaction
+ * finds what those before it have committed, and numbers of events rise in the order in which they become visible. Verbs that have
+ * waited for another lock together are refused soon what is still locked.
+ */
+const begin = ({ knownId, hasWaited }: Parts): string => `BEGIN;
+  ${knownId === null ? '' : `SELECT pg_advisory_xact_lock(${LOCKS.class}, ${LOCKS.turn});`}
+  ${hasWaited ? 'SET LOCAL lock_timeout = 100;' : ''}
+  ${knownId === null ? 'SELECT pg_current_xact_id()' : withOthers(knownId)}`;
+
+/** More events of others than these are not looked at one by one. */
+const MANY = 1_000;
+/** The number, and the runs that others have written to. */
+const withOthers = (knownId: number) => `SELECT pg_current_xact_id(), count(*), string_agg(DISTINCT run_seq::text, ' ')
+  FROM (SELECT run_seq FROM events WHERE id > ${knownId} ORDER BY id DESC LIMIT ${MANY}) AS others`;
 
 /** What a transaction without events leaves behind. */
-const MARK = { name: 'mark', text: 'UPDATE last_transaction SET number = pg_current_xact_id()' };
+const MARK = {
+  name: 'mark',
+  text: `INSERT INTO last_transactions (writer, number) VALUES ($1, pg_current_xact_id())
+    ON CONFLICT (writer) DO UPDATE SET number = excluded.number`,
+};
 
 /** After so long a transaction begins no further verb: those that are done wait for its end. */
 const WORK_MS = 25;
@@ -58,17 +79,25 @@ const WORK_MS = 25;
  */
 export async function transact(connection: Connection, verbs: readonly ScopedVerb[], parts: Parts): Promise<Outcome> {
   const pipeline = makePipeline(connection, { keys: parts.keys, beforeEvents: () => journal.send() });
-  const journal = makeAddedEvents(pipeline, parts);
+  const journal = makeAddedEvents(pipeline, parts.streamSeqs);
   parts.keys.refill(connection);
-  const begun = pipeline.say(parts.hasWaited ? BEGIN_AGAIN : BEGIN);
-  begun.catch(() => undefined);
-  const endsAt = parts.clock.monotonic() + WORK_MS;
+  const begun = pipeline.say(begin(parts));
+  // From its beginning on: the turn of others may take longer.
+  let endsAt = Infinity;
+  const inTurn = begun.then(
+    ({ rows }) => {
+      endsAt = parts.clock.monotonic() + WORK_MS;
+      if (parts.knownId !== null) parts.streamSeqs.forget(writtenBefore(rows[0]!));
+    },
+    () => undefined,
+  );
   const results = new Map<ScopedVerb, unknown>();
   const all = await sideBySide(verbs, async (verb) => {
     // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
     if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return;
     const tx = new StepTransaction(parts.clock.now());
     const result = await carryOut(pipeline, verb.verb(tx));
+    if (parts.knownId !== null) await inTurn;
     await journal.add(tx);
     results.set(verb, result);
   });
@@ -80,7 +109,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   }
   const id = number.rows[0]![0] as string;
   journal.send();
-  if (journal.isEmpty()) pipeline.send(MARK, []);
+  if (journal.isEmpty()) pipeline.send(MARK, [parts.writer]);
   try {
     // After a statement that failed, the server answers it with ROLLBACK.
     const { command } = await pipeline.say('COMMIT');
@@ -90,6 +119,14 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     if (isAnswer(error)) return { kind: 'undone', error };
     return { kind: 'unknown', error, id, results, emits: !journal.isEmpty() };
   }
+}
+
+/** The runs that others have written to since the last transaction. */
+function writtenBefore([, count, runs]: readonly Value[]): readonly number[] | 'all' {
+  if (Number(count) >= MANY) return 'all';
+  return String(runs ?? '')
+    .split(' ')
+    .map(Number);
 }
 
 /**

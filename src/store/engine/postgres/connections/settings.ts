@@ -1,10 +1,10 @@
 // What each session is set to, whatever the server, the database and the role have for others.
 
-/** Limits of time, in milliseconds. */
+/** Limits of time, in milliseconds. A process that stands still in a transaction loses it before others give up waiting for it. */
 const LIMITS = {
   statement_timeout: '60000',
   lock_timeout: '5000',
-  idle_in_transaction_session_timeout: '60000',
+  idle_in_transaction_session_timeout: '4000',
   transaction_timeout: '0',
   idle_session_timeout: '0',
 };

@@ -1,10 +1,11 @@
 // The clock of the server beside this machine's, which is the one that rows have their times from.
 import type { Clock } from '../../../../domain/clock.ts';
 import type { Connection } from '../connections/connection.ts';
+import { SERVER_NOW } from '../sql/dialect.ts';
 
 /** So much apart, they aren't set by the same time. */
 const SLACK_MS = 5_000;
-const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8';
+const CLOCK = `SELECT ${SERVER_NOW}`;
 
 /** How many milliseconds the server's is ahead; negative when it is behind. The way of the answer is left out. */
 export async function clockAheadMs(connection: Connection, { now }: Pick<Clock, 'now'>): Promise<number> {

@@ -12,6 +12,9 @@ const SOME_ROWS =
   /^(DELETE FROM (\w+)|UPDATE (\w+)\s+SET [\s\S]*?)(\s+WHERE [\s\S]*?)(\s+ORDER BY [^()]*?)?(\s+RETURNING [\s\S]*?)?\s+LIMIT (\$\d+|\d+)\s*$/;
 const WITH_SOME_ROWS = /^(WITH [\s\S]*\) )(DELETE FROM [\s\S]* LIMIT (?:\$\d+|\d+)\s*)$/;
 
+/** What the server's clock says, epoch ms. */
+export const SERVER_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::int8';
+
 /** Each with what it is replaced with. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   // SQLite is told here in which order to join, or which index to take, and elsewhere not to read an expression as a constant.
@@ -19,6 +22,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/\s+INDEXED BY \w+|\s+NOT INDEXED\b/g, ''],
   [/\bLIMIT \+/g, 'LIMIT '],
   // Functions of other names.
+  [/\bdatabase_now\(\)/g, SERVER_NOW],
   [/\binstr\(/g, 'strpos('],
   [/\bhex\(([\w.]+)\)/g, "upper(encode($1, 'hex'))"],
   [/\bx'(\w\w)'/g, "'\\x$1'::bytea"],

@@ -46,9 +46,8 @@ const STORAGE = `ALTER TABLE runs SET (fillfactor = 70);
 ALTER TABLE events SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05,
   autovacuum_analyze_scale_factor = 0.05);`;
 
-/** The number of the last transaction without events, by which it is known to be kept (`fate.ts`). */
-const LAST_TRANSACTION = `CREATE TABLE last_transaction (number xid8);
-INSERT INTO last_transaction (number) VALUES (NULL);`;
+/** The number of the last transaction without events, by which it is known to be kept (`fate.ts`), of each process that has written. */
+const LAST_TRANSACTIONS = 'CREATE TABLE last_transactions (writer TEXT COLLATE "C" PRIMARY KEY, number xid8 NOT NULL);';
 
 const CHECK = /(?:,\n *| +|\n +)CHECK (?=\()/;
 
@@ -74,7 +73,7 @@ export function postgresDdl(sql: string): string {
 }
 
 /** The whole schema. */
-export const postgresSchema = (): string => `${postgresDdl(SCHEMA.join('\n'))}\n${STORAGE}\n${LAST_TRANSACTION}\n`;
+export const postgresSchema = (): string => `${postgresDdl(SCHEMA.join('\n'))}\n${STORAGE}\n${LAST_TRANSACTIONS}\n`;
 
 const KEY = /CREATE TABLE (\w+) \((?:\s*--[^\n]*\n)*\s*(\w+)\s+INTEGER\s+PRIMARY KEY/g;
 const KEYS = new Map(SCHEMA.flatMap((sql) => [...sql.matchAll(KEY)].map(([, table, column]) => [table!, column!])));

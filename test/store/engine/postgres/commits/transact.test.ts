@@ -23,7 +23,9 @@ describe.skipIf(!canRunPostgres())('a transaction', () => {
     if (!read.ok) throw new Error(read.problems.join());
     const connection = await connect(clientConfig(read.address), () => undefined);
     onTestFinished(() => connection.close());
-    await connection.say('CREATE TABLE notes (id BIGINT); CREATE TABLE last_transaction (number xid8)');
+    await connection.say(
+      'CREATE TABLE notes (id BIGINT); CREATE TABLE last_transactions (writer TEXT PRIMARY KEY, number xid8)',
+    );
     const losing: Connection = {
       ...connection,
       say: async (text) => {
@@ -40,7 +42,14 @@ describe.skipIf(!canRunPostgres())('a transaction', () => {
       },
     } as const;
     const keys = { ...makeKeys(), refill: () => undefined };
-    const parts = { clock: systemClock, keys, streamSeqs: makeStreamSeqs(), isShared: false, hasWaited: false };
+    const parts = {
+      clock: systemClock,
+      keys,
+      streamSeqs: makeStreamSeqs(),
+      writer: 'w',
+      knownId: null,
+      hasWaited: false,
+    };
     expect(await transact(losing, [verb], parts)).toMatchObject({ kind: 'unknown', emits: false });
     expect((await connection.say('SELECT count(*)::int4 FROM notes')).rows).toEqual([[1]]);
   });

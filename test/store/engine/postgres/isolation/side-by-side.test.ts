@@ -51,7 +51,8 @@ test('verbs of other sessions share round trips; those of one session, and those
   const parts = {
     clock: fakeClock(),
     streamSeqs: makeStreamSeqs(),
-    isShared: false,
+    writer: 'w',
+    knownId: null,
     keys: makeKeys(),
     hasWaited: false,
   };

@@ -1,0 +1,45 @@
+// The check of nodes: whether this one starts runs, whether all have one version, and whether one id is used twice.
+import type { KnownNode } from '../../domain/nodes/node.ts';
+import { type Check, type CheckResult, ok, skipped, together, warning } from '../check.ts';
+import { byHand } from '../remedies.ts';
+
+export const NODES_CHECK: Check = {
+  id: 'nodes',
+  title: 'The nodes of the installation',
+  examine: ({ daemon: self }) => {
+    if (self.state !== 'running') return skipped('only a running daemon knows which are online');
+    const online = self.nodes().filter(({ state }) => state !== 'offline');
+    const own = self.parts().find(({ name, state }) => name === 'node' && state !== 'ok');
+    const found = [
+      ...(own === undefined ? [] : [closed(own.detail ?? own.state)]),
+      ...versions(online),
+      ...copies(online),
+    ];
+    return together(found, `${online.length} online, of version ${[...versionsOf(online)].join(', ')}`);
+  },
+};
+
+const closed = (why: string): CheckResult => warning(`this node: ${why}`, byHand('errand nodes list shows its state'));
+
+const versionsOf = (nodes: readonly KnownNode[]) => new Set(nodes.map(({ version }) => version));
+
+function versions(online: readonly KnownNode[]): CheckResult[] {
+  if (versionsOf(online).size < 2) return [ok('')];
+  const words = online.map(({ name, version }) => `${name} ${version}`).join(', ');
+  return [
+    warning(
+      `nodes have different versions: ${words}`,
+      byHand('upgrade the older ones: errand nodes drain, then restart'),
+    ),
+  ];
+}
+
+const copies = (online: readonly KnownNode[]): CheckResult[] =>
+  online
+    .filter(({ isTwice }) => isTwice)
+    .map(({ name, id }) =>
+      warning(
+        `another process has the id of ${name}, ${id}: a copy of its data directory`,
+        byHand('stop the one with the copy, remove the file node-id in it, and start it again'),
+      ),
+    );

@@ -1,0 +1,52 @@
+// A node: a daemon that has registered in the database, and what others know of it (D3, L6).
+
+/** A node beats this often. */
+export const BEAT_MS = 5_000;
+/** A node is online while a beat of it was noticed no longer ago than this (L6). */
+export const ONLINE_MS = 15_000;
+
+/**
+ * `online`: it starts runs. `draining`: it starts none, and some still execute there. `drained`: none do. `offline`: it has left, or
+ * nothing is heard of it.
+ */
+export const NODE_STATES = ['online', 'draining', 'drained', 'offline'] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+/** What a node says of itself with each beat. */
+export interface NodeFacts {
+  readonly id: string;
+  /** The process that beats: another one at each start. */
+  readonly process: string;
+  /** Where its data directory is: a copy of it is at another place. */
+  readonly place: string;
+  readonly name: string;
+  readonly version: string;
+  readonly address: string;
+  /** Runs that it can execute at once; 0 for one that executes none. */
+  readonly slots: number;
+  readonly labels: readonly string[];
+  /** Runs that execute there, or are about to. */
+  readonly running: number;
+  /** Whether it starts no runs: as it knows it. */
+  readonly draining: boolean;
+}
+
+/** A node as operators see it. */
+export interface KnownNode
+  extends Pick<NodeFacts, 'id' | 'name' | 'version' | 'address' | 'slots' | 'labels' | 'running' | 'draining'> {
+  readonly state: NodeState;
+  /** Whether it is the one that answers. */
+  readonly isThis: boolean;
+  /** Whether another process uses its id: a copy of its data directory. */
+  readonly isTwice: boolean;
+  /** By the database's clock, epoch ms, as is the time of its first registration. */
+  readonly lastBeatAt: number;
+  readonly registeredAt: number;
+}
+
+/** How many nodes are in which state. */
+export function countNodes(nodes: readonly Pick<KnownNode, 'state'>[]): Readonly<Record<NodeState, number>> {
+  const counts = { online: 0, draining: 0, drained: 0, offline: 0 };
+  for (const { state } of nodes) counts[state] += 1;
+  return counts;
+}

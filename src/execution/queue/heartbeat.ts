@@ -1,0 +1,127 @@
+// The heartbeat of this process as a node: it says what is true of the node, and learns whether it drains, or is there twice (L6).
+import type { Clock } from '../../domain/clock.ts';
+import { BEAT_MS, type NodeFacts } from '../../domain/nodes/node.ts';
+import type { NodeIdentity } from '../../files/node-id.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService } from '../../services/service.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { NodeRow } from '../../store/worker-nodes.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import type { Sightings } from './sightings.ts';
+import { takeNode, wordsOfCopy } from './take-node.ts';
+
+/** How often nodes that have long been silent are forgotten: once an hour. */
+const BEATS_BETWEEN_FORGETTING = 3_600_000 / BEAT_MS;
+
+export interface HeartbeatParts {
+  readonly store: Pick<Store, 'nodes'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly identity: NodeIdentity;
+  /** Of this process: no other one has it. */
+  readonly process: string;
+  /** What is true of the node now. */
+  facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining'>;
+  /** Called when it may start runs again. */
+  opened(): void;
+}
+
+export interface Heartbeat {
+  /** Resolves with the first beat, or when it has failed. Throws `conflict` when another process that runs has the id. */
+  start(): Promise<void>;
+  /** Ends the beats, and notes that this process has left. */
+  stop(): Promise<void>;
+  /** Beats now. */
+  refresh(): Promise<void>;
+  isDraining(): boolean;
+  /** Why this process isn't the node of its row: another one has its id; null when it is. */
+  copied(): string | null;
+  /** What keeps the node from starting runs; null without. */
+  fault(): string | null;
+}
+
+export function makeHeartbeat(parts: HeartbeatParts, sightings: Pick<Sightings, 'look' | 'find'>): Heartbeat {
+  const { store, clock, log, identity, process, facts } = parts;
+  const { nodes } = store;
+  const { id, place, file } = identity;
+  const { isDraining, copied, fault, follow, setRival } = makeStanding(parts);
+  /** The process whose row this one takes. */
+  let replaced: string | null = null;
+  let beats = 0;
+  let isStarted = false;
+  const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
+  const beat = () => nodes.beat(allFacts(), replaced);
+  const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
+
+  async function work(): Promise<number> {
+    let said = await beat();
+    if (said !== null && said.draining !== isDraining()) {
+      follow(said.draining);
+      // At once, so that the others know that it knows.
+      said = await beat();
+    }
+    sightings.look(await nodes.list());
+    setRival(said === null ? sightings.find(id) : undefined);
+    if (copied() === null) replaced = null;
+    if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
+    beats += 1;
+    return BEAT_MS;
+  }
+
+  /** Beats now. */
+  async function refresh(): Promise<void> {
+    service.wake();
+    // The beat in progress, and one after it.
+    await service.settled();
+    await service.settled();
+  }
+
+  return {
+    start: async () => {
+      replaced = await takeNode({ nodes, clock, file, facts: allFacts });
+      isStarted = true;
+      await refresh();
+    },
+    stop: async () => {
+      await service.stop();
+      if (isStarted) await nodes.leave({ id, process }).catch(() => undefined);
+    },
+    refresh,
+    isDraining,
+    copied,
+    fault,
+  };
+}
+
+/** Whether this process may start runs for its node, and what is said when that changes. */
+function makeStanding({ log, identity, facts, opened }: HeartbeatParts) {
+  let draining = false;
+  let copied: string | null = null;
+
+  function follow(said: boolean): void {
+    draining = said;
+    if (said) log.warn('this node drains: it starts no runs');
+    else log.info('this node starts runs again');
+    if (!said && copied === null) opened();
+  }
+
+  /** The row of another process with the id of this node. */
+  function setRival(row: NodeRow | undefined): void {
+    const wasCopied = copied !== null;
+    copied = row === undefined ? null : wordsOfCopy(row, identity.file);
+    if (copied !== null && !wasCopied) log.error(copied);
+    if (copied !== null || !wasCopied) return;
+    log.info('this node is the only one with its id again');
+    if (!draining) opened();
+  }
+
+  return {
+    follow,
+    setRival,
+    isDraining: () => draining,
+    copied: () => copied,
+    fault: () => copied ?? (draining ? drains(facts().name) : null),
+  };
+}
+
+const drains = (name: string) => `it drains, and starts no runs: errand nodes undrain ${shellWord(name)}`;

@@ -1,0 +1,65 @@
+// When a process has seen the other nodes move, on the clock that doesn't jump: which of them are online (L6).
+import type { Clock } from '../../domain/clock.ts';
+import { type KnownNode, type NodeState, ONLINE_MS } from '../../domain/nodes/node.ts';
+import type { NodeRow } from '../../store/worker-nodes.ts';
+
+/** A row, and when its counters were seen to have moved. */
+interface Sighting extends NodeRow {
+  readonly movedAt: number;
+  readonly contestedAt: number;
+}
+
+export interface Sightings {
+  /** Whether there was a look yet. */
+  any(): boolean;
+  /** Takes the rows as they are now. */
+  look(rows: readonly NodeRow[]): void;
+  /** All of them, by name. */
+  list(): readonly Omit<KnownNode, 'isThis'>[];
+  find(id: string): NodeRow | undefined;
+}
+
+export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
+  /** Undefined before the first look. */
+  let seen: ReadonlyMap<string, Sighting> | undefined;
+
+  function look(rows: readonly NodeRow[]): void {
+    const now = clock.monotonic();
+    const sighted = (row: NodeRow): Sighting => {
+      const before = seen?.get(row.id);
+      const hasMoved = before?.beats !== row.beats || before.process !== row.process;
+      const isContested = before !== undefined && before.contests !== row.contests;
+      return {
+        ...row,
+        movedAt: before === undefined ? firstSightOf(row, now) : hasMoved ? now : before.movedAt,
+        contestedAt: isContested ? now : (before?.contestedAt ?? -Infinity),
+      };
+    };
+    seen = new Map(rows.map((row) => [row.id, sighted(row)]));
+  }
+
+  const isRecent = (at: number) => clock.monotonic() - at <= ONLINE_MS;
+  const stateNow = (row: Sighting) => stateOf(row, row.process !== null && isRecent(row.movedAt));
+
+  return {
+    any: () => seen !== undefined,
+    look,
+    list: () =>
+      Array.from(seen?.values() ?? [], (row) => ({ ...row, state: stateNow(row), isTwice: isRecent(row.contestedAt) })),
+    find: (id) => seen?.get(id),
+  };
+}
+
+/** Of a row that wasn't there before: by the age of its beat. One from the future says nothing: the database's clock was set back. */
+function firstSightOf({ silentMs }: NodeRow, now: number): number {
+  return silentMs >= 0 && silentMs <= ONLINE_MS ? now - silentMs : -Infinity;
+}
+
+type Working = Pick<NodeRow, 'draining' | 'noticed' | 'running'>;
+
+/** A node that doesn't know yet that it drains may start a run. */
+export function stateOf({ draining, noticed, running }: Working, isOnline: boolean): NodeState {
+  if (!isOnline) return 'offline';
+  if (!draining) return 'online';
+  return noticed && running === 0 ? 'drained' : 'draining';
+}
