@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Moved } from '../../../daemon/move-blobs.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
+import { act } from
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
@@ -35,10 +36,13 @@ export function addBlobs(program: Command, io: Io): void {
         'are; the source stays as it is.',
     )
     .addHelpText('after', EXAMPLES);
-  perform(blobs.command('own'), io, {}, own).description(
-    'Have a restored installation, which removes no object of its bucket, remove those that its rows no longer list. Only where the ' +
-      'original is gone: it would lose its files.',
-  );
+  blobs
+    .command('own')
+    .description(
+      'Have a restored installation, which removes no object of its bucket, remove those that its rows no longer list. Only where the ' +
+        'original is gone: it would lose its files.',
+    )
+    .action(act(io, own));
 }
 
 const EXAMPLES = `
@@ -74,7 +78,7 @@ async function copy(context: Context, { to }: Given<typeof COPY>): Promise<void>
   }
 }
 
-async function own(context: Context, _: Given<Record<never, never>>): Promise<void> {
+async function own(context: Context): Promise<void> {
   const { config } = await requireConfiguration(context);
   const { ownBucket } = await import('../../../daemon/move-blobs.ts');
   const bucket = await ownBucket(config);
