@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { Moved } from '../../../daemon/move-blobs.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
-import { act } from
-import type { Context } from '../../frame/context.ts';
+import { act, type Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
 import { choice, type Given, perform, required } from '../../frame/options.ts';
