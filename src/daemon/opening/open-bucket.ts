@@ -68,11 +68,13 @@ async function settleLocation(
   const wanted = target === null ? null : locationOf(target);
   if (known === wanted) return location?.isShared === true;
   if (known !== null && wanted === null)
-    throw refusal(`The bytes of files are in ${known}, and blobs.s3 names no bucket: set it`);
+    throw refusal(
+      `The bytes of files are in ${known}, and blobs.s3 names no bucket: set it; errand blobs copy --to local brings them back`,
+    );
   if (known !== null) throw refusal(`The bytes of files are in ${known}, and blobs.s3 names ${wanted}: correct it`);
   for await (const _ of listKeys(directory))
     throw refusal(
-      `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: a bucket is for a new installation`,
+      `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: move them with errand blobs copy --to s3`,
     );
   if (bucket !== null) await requireEmpty(bucket, wanted);
   await store.objects.setLocation(wanted);

@@ -1,6 +1,6 @@
 // What collecting and packing share: their parts, their limits, and the removal of unused blobs.
 import { MB } from '../../domain/byte-units.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock, Timer } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -59,16 +59,30 @@ export function failureOf(error: unknown, otherwise: string): string {
 }
 
 export interface BlobRemoval {
-  /** Removes those of some blobs that nothing refers to. Held ones are checked again the next time. */
+  /** Removes those of some blobs that nothing refers to. Held ones are checked again the next time, or after a minute. */
   remove(keys: readonly string[]): Promise<void>;
 }
 
+const RETRY_MS = 60_000;
 /** Blobs between two pauses: each check takes time, and there may be many. */
 const SLICE = 50;
 
-export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 'blobs'>): BlobRemoval {
+type RemovalParts = Pick<ArtifactParts, 'store' | 'blobs' | 'clock' | 'stopping' | 'log'>;
+
+export function makeBlobRemoval({ store, blobs, clock, stopping, log }: RemovalParts): BlobRemoval {
   let held = new Set<string>();
-  return {
+  let timer: Timer | undefined;
+
+  async function retry(): Promise<void> {
+    timer = undefined;
+    try {
+      if (!stopping.aborted) await removal.remove([]);
+    } catch (error) {
+      log.warn({ err: error }, 'blobs that were held could not be removed');
+    }
+  }
+
+  const removal: BlobRemoval = {
     remove: async (keys) => {
       const left = new Set([...held, ...keys]);
       held = new Set();
@@ -84,7 +98,9 @@ export function makeBlobRemoval({ store, blobs }: Pick<ArtifactParts, 'store' | 
       } finally {
         // Those behind a failure.
         for (const key of left) held.add(key);
+        if (held.size > 0) timer ??= clock.after(RETRY_MS, () => void retry());
       }
     },
   };
+  return removal;
 }

@@ -63,7 +63,7 @@ export function makeCollector(given: CollectorParts): Collector {
     packedOnRequest: PACKED_ON_REQUEST,
     waitedFor: WAITED_FOR,
     ...needed,
-    removal: makeBlobRemoval({ store, blobs }),
+    removal: makeBlobRemoval({ store, blobs, clock, log, stopping: stopping.signal }),
     stopping: stopping.signal,
   };
   const waiting = makeWaiting();

@@ -13,20 +13,30 @@ export interface OrphanedBlobParts {
   readonly log: Log;
 }
 
+/** Further ones are left to the next start, or to `errand gc`. */
+const MAX_HELD = 10_000;
 /** Blobs that are checked before the event loop continues. */
 const SLICE = 50;
 
-/** Makes the service; wake it once. Keeps blobs that are in use, or held for imminent use. */
+/** Those that are held are looked at again after this time. */
+const RETRY_MS = 60_000;
+
+/** Makes the service; wake it once. Keeps blobs that are in use, and those that are held until they no longer are. */
 export function makeOrphanedBlobs({ store, blobs, clock, log }: OrphanedBlobParts): Service {
-  async function work(stopping: AbortSignal): Promise<null> {
+  /** Null: all are to be looked at. */
+  let held: ReadonlySet<string> | null = null;
+
+  async function work(stopping: AbortSignal): Promise<number | null> {
+    const still = new Set<string>();
     let looked = 0;
-    for await (const key of blobs.list()) {
+    for await (const key of held ?? blobs.list()) {
       if (stopping.aborted) return null;
-      await blobs.removeUnless(key, store.sessions.isBlobInUse);
+      if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse)) && still.size < MAX_HELD) still.add(key);
       looked += 1;
       if (looked % SLICE === 0) await nextTurn();
     }
-    return null;
+    held = still;
+    return still.size === 0 ? null : RETRY_MS;
   }
 
   return makeService({ work, failure: 'the blobs could not be checked for orphans', maxRetryMs: 60_000, clock, log });

@@ -78,7 +78,9 @@ export function makeSmallContent(rows: SmallBlobRows): SmallContent {
     },
     findSome: async (keys) => {
       const found = new Map(await rows.findSome(keys));
-      for (const contents of open) for (const [key, bytes] of await contents.read(keys)) found.set(key, bytes);
+      const missing = keys.filter((key) => !found.has(key));
+      if (missing.length > 0)
+        for (const contents of open) for (const [key, bytes] of await contents.read(missing)) found.set(key, bytes);
       return found;
     },
     keep: memory.keep,

@@ -164,7 +164,30 @@ test('blobs that a crash left without a row go after a start; those in use or he
   orphanedBlobs.wake();
   await waitFor(() => !fixture.hasBlob(left));
   expect([fixture.hasBlob(used), fixture.hasBlob(held)]).toEqual([true, true]);
+  await orphanedBlobs.settled();
   hold.release();
+  await waitFor(() => {
+    fixture.clock.advance(60_000);
+    return !fixture.hasBlob(held);
+  });
+  expect(fixture.hasBlob(used)).toBe(true);
+});
+
+test('keys that are held are removed by themselves when they no longer are', async () => {
+  const fixture = await sweepFixture();
+  const key = await fixture.put('held');
+  const hold = fixture.blobs.hold();
+  hold.add(key);
+  const { signal: stopping } = new AbortController();
+  await makeBlobRemoval({ ...fixture.parts, store: fixture.store, stopping }).remove([key]);
+  fixture.clock.advance(60_000);
+  await new Promise(setImmediate);
+  expect(fixture.hasBlob(key)).toBe(true);
+  hold.release();
+  await waitFor(() => {
+    fixture.clock.advance(60_000);
+    return !fixture.hasBlob(key);
+  });
 });
 
 test('keys behind one that fails are removed with the next ones, and the one that fails is in nobody’s way', async () => {
@@ -174,7 +197,8 @@ test('keys behind one that fails are removed with the next ones, and the one tha
     if (key === keys[0]) throw new Error('stuck');
     return false;
   });
-  const removal = makeBlobRemoval(fixture);
+  const { signal: stopping } = new AbortController();
+  const removal = makeBlobRemoval({ ...fixture.parts, store: fixture.store, stopping });
   await expect(removal.remove(keys)).rejects.toThrow('stuck');
   await removal.remove([]);
   expect(keys.map(fixture.hasBlob)).toEqual([true, false, false]);

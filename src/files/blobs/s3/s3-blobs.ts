@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { type Clock, pause } from '../../../domain/clock.ts';
 import { codeOf, ErrandError } from '../../../domain/errors.ts';
 import { blobPath, hasBlob } from '../blob-place.ts';
+import { eachOf } from './at-once.ts';
 import type { BlobStore } from '../blobs.ts';
 import type { Bucket } from './bucket.ts';
 import type { Cache } from './cache.ts';
@@ -41,8 +42,6 @@ export interface S3BlobsParts {
   readonly clock: Clock;
 }
 
-/** Requests of one call that are under way at once. */
-const AT_ONCE = 8;
 /** A copy may be removed between its arrival and its use, as long as nobody holds it. */
 const TRIES = 3;
 /** How often, and how long, an object that is being removed is waited for. */
@@ -148,18 +147,4 @@ const BEING_REMOVED = new S3Error('An object is being removed, and that takes lo
 
 function refuse(error: unknown): never {
   throw error instanceof S3Error ? storageAway(error) : error;
-}
-
-/** Works on all, some at once. Rejects with the first failure once none is under way any more. */
-async function eachOf(keys: readonly string[], work: (key: string) => Promise<void>): Promise<void> {
-  const rest = keys.values();
-  const failures: unknown[] = [];
-  const workers = Array.from({ length: AT_ONCE }, async () => {
-    for (const key of rest) {
-      if (failures.length > 0) return;
-      await work(key).catch((error: unknown) => void failures.push(error));
-    }
-  });
-  await Promise.all(workers);
-  if (failures.length > 0) throw failures[0];
 }
