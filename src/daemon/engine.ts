@@ -59,7 +59,7 @@ export interface EngineParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
   /** Null where blobs are in the data directory. */
-  readonly bucket: Pick<OpenedBucket, 'services'> | null;
+  readonly bucket: Pick<OpenedBucket, 'countBy' | 'services'> | null;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
@@ -78,6 +78,7 @@ export function makeEngine(parts: EngineParts) {
   const [{ locations }, { settings }] = [config, live];
   const { modelCalled, deliveryAttempted: attempted } = parts.hooks ?? {};
   const grant = () => grantOf(sandbox());
+  parts.bucket?.countBy(parts.hooks?.bucketAsked);
 
   const broker = openBroker({ config, live, log, store, secrets });
   const pool = openPool(live, log, store);

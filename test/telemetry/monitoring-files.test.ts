@@ -91,6 +91,7 @@ test('every metric of the table has help in sentences, and labels from closed se
   const labels = new Set(Object.values(METRICS).flatMap((metric: Metric) => metric.labels));
   expect([...labels].sort()).toEqual(
     [
+      'direction',
       'endpoint',
       'engine',
       'kind',
@@ -103,7 +104,7 @@ test('every metric of the table has help in sentences, and labels from closed se
       'period',
       'route',
       'stat',
-    ].concat(['state', 'status', 'team', 'type', 'unit', 'version']),
+    ].concat(['state', 'status', 'team', 'type', 'unit', 'verb', 'version']),
   );
   expect(Object.values(METRICS).filter(({ help }) => !/^[A-Z1].*\.$/.test(help))).toEqual([]);
 });

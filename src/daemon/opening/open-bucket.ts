@@ -11,6 +11,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import { type Bucket, makeBucket } from '../../files/blobs/s3/bucket.ts';
 import { makeCache } from '../../files/blobs/s3/cache.ts';
 import { makeS3Blobs, type S3Blobs } from '../../files/blobs/s3/s3-blobs.ts';
+import type { S3Outcome } from '../../files/blobs/s3/requests.ts';
 import { S3Error } from '../../files/blobs/s3/s3-error.ts';
 import { locationOf, type S3Target } from '../../files/blobs/s3/target.ts';
 import { type WatchedBucket, watchBucket } from '../../files/blobs/s3/watched-bucket.ts';
@@ -34,6 +35,8 @@ export interface BucketParts {
 export interface OpenedBucket {
   readonly blobs: S3Blobs;
   readonly fault: WatchedBucket['fault'];
+  /** Each request is reported from now on. */
+  countBy(counted: ((asked: S3Outcome) => void) | undefined): void;
   /** They work from their first wake on. */
   readonly services: readonly Service[];
 }
@@ -42,7 +45,9 @@ export interface OpenedBucket {
 export async function openBucket(parts: BucketParts): Promise<OpenedBucket | null> {
   const { config, live, store, log, closers, local, directory } = parts;
   const target = blobTargetOf(config.settings, config.locations);
-  const bucket = target === null ? null : watchBucket(makeBucket({ target, clock }));
+  let count: ((asked: S3Outcome) => void) | undefined;
+  const bucket =
+    target === null ? null : watchBucket(makeBucket({ target, clock, counted: (asked) => count?.(asked) }));
   if (bucket !== null) closers.push(bucket.close);
   const isShared = await settleLocation(parts, target, bucket);
   if (target === null || bucket === null) return null;
@@ -55,7 +60,8 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   const facts = { blobs: locationOf(target), endpoint: target.endpoint };
   log.info(facts, 'the bytes of files are in a bucket');
   if (isShared) log.warn(facts, 'objects of the bucket are not removed: these rows were restored (docs/S3.md)');
-  return { blobs, fault: bucket.fault, services: isShared ? [cache.keeper] : [cache.keeper, sweeper] };
+  const countBy = (counted: typeof count) => (count = counted);
+  return { blobs, fault: bucket.fault, countBy, services: isShared ? [cache.keeper] : [cache.keeper, sweeper] };
 }
 
 /** Returns whether the bucket is another installation's, too. */

@@ -78,6 +78,14 @@ export const METRICS = {
     'state',
   ),
 
+  errand_bucket_requests_total: counter(
+    'Requests to the bucket of files, repeated ones included: ok, or failed. verb: put, get, head, delete, list, multipart.',
+    'verb',
+    'outcome',
+  ),
+  errand_bucket_request_duration_seconds: histogram('Seconds of a request to the bucket.', OF_REQUESTS, 'verb'),
+  errand_bucket_bytes_total: counter('Bytes of files to and from the bucket: sent, received.', 'direction'),
+
   errand_webhook_attempts_total: counter('Attempts to deliver an event to a webhook: ok, or error.', 'outcome'),
   errand_webhook_deliveries_pending: gauge('Deliveries that are not made yet, counted up to 100,000.'),
   errand_webhooks_failing: gauge('Webhooks whose newest attempt failed.'),

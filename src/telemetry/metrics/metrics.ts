@@ -33,6 +33,14 @@ export interface MetricHooks {
   modelCalled(call: { readonly endpoint: string; readonly outcome: CallOutcome }): void;
   deliveryAttempted(outcome: 'ok' | 'error'): void;
   traced(outcome: TraceOutcome, runs: number): void;
+  /** A request to the bucket of files has ended. */
+  bucketAsked(request: {
+    readonly verb: string;
+    readonly outcome: 'ok' | 'failed';
+    readonly seconds: number;
+    readonly sentBytes: number;
+    readonly receivedBytes: number;
+  }): void;
 }
 
 export interface Metrics {
@@ -128,5 +136,11 @@ function makeHooks(meters: Meters): MetricHooks {
     },
     deliveryAttempted: (outcome) => meters.add('errand_webhook_attempts_total', { outcome }, 1),
     traced: (outcome, runs) => meters.add('errand_traces_total', { outcome }, runs),
+    bucketAsked: ({ verb, outcome, seconds, sentBytes, receivedBytes }) => {
+      meters.add('errand_bucket_requests_total', { verb, outcome }, 1);
+      meters.observe('errand_bucket_request_duration_seconds', { verb }, seconds);
+      meters.add('errand_bucket_bytes_total', { direction: 'sent' }, sentBytes);
+      meters.add('errand_bucket_bytes_total', { direction: 'received' }, receivedBytes);
+    },
   };
 }

@@ -130,6 +130,7 @@ test('what other rooms report counts under names of closed sets', async () => {
   hooks.modelCalled({ endpoint: 'local', outcome: 'unreachable' });
   hooks.modelCalled({ endpoint: 'cloud', outcome: 'throttled' });
   hooks.deliveryAttempted('error');
+  hooks.bucketAsked({ verb: 'put', outcome: 'ok', seconds: 0.1, sentBytes: 7, receivedBytes: 0 });
   const values = await scrape();
   expect(values.get('errand_http_requests_total{route="/api/v1/users/:ref",method="GET",status="200"}')).toBe(1);
   expect(values.get('errand_http_requests_total{route="none",method="other",status="404"}')).toBe(1);
@@ -139,6 +140,8 @@ test('what other rooms report counts under names of closed sets', async () => {
   expect(values.get('errand_model_endpoint_up{endpoint="local"}')).toBe(0);
   expect(values.get('errand_model_endpoint_up{endpoint="cloud"}')).toBe(1);
   expect(values.get('errand_webhook_attempts_total{outcome="error"}')).toBe(1);
+  expect(values.get('errand_bucket_requests_total{verb="put",outcome="ok"}')).toBe(1);
+  expect(values.get('errand_bucket_bytes_total{direction="sent"}')).toBe(7);
 });
 
 test('commits are timed, and the sizes of the database are shown', async () => {

@@ -50,8 +50,9 @@ export interface S3Outcome {
   readonly verb: S3Call['verb'];
   readonly outcome: 'ok' | 'failed';
   readonly seconds: number;
-  /** Bytes of the body that was sent. */
+  /** Bytes of the body that was sent, and of the file that was read. */
   readonly sentBytes: number;
+  readonly receivedBytes: number;
 }
 
 export interface S3RequestParts {
@@ -100,13 +101,17 @@ export function makeS3Requests(parts: S3RequestParts): S3Requests {
   async function attempt<T>(call: S3Call, read: (reply: S3Reply) => Promise<T>): Promise<T> {
     const startedAt = clock.monotonic();
     let outcome: S3Outcome['outcome'] = 'failed';
+    let receivedBytes = 0;
     try {
-      const result = await exchange(await open(), { target, call, now: clock.now() }, read);
+      const result = await exchange(await open(), { target, call, now: clock.now() }, async (reply) => {
+        if (call.verb === 'get') receivedBytes = Number(reply.headers['content-length'] ?? 0) || 0;
+        return read(reply);
+      });
       outcome = 'ok';
       return result;
     } finally {
       const seconds = (clock.monotonic() - startedAt) / 1_000;
-      parts.counted?.({ verb: call.verb, outcome, seconds, sentBytes: call.body?.size ?? 0 });
+      parts.counted?.({ verb: call.verb, outcome, seconds, sentBytes: call.body?.size ?? 0, receivedBytes });
     }
   }
 
