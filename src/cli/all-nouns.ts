@@ -86,6 +86,7 @@ const GROUPS: readonly NounGroup[] = [
     nouns: {
       backup: async () => (await import('./nouns/backups/backup.ts')).addBackup,
       store: async () => (await import('./nouns/administration/store.ts')).addStore,
+      blobs: async () => (await import('./nouns/administration/blobs.ts')).addBlobs,
       budgets: async () => (await import('./nouns/administration/budgets.ts')).addBudgets,
     },
   },

@@ -45,6 +45,21 @@ test('a finished run gives its place back', async () => {
   expect((await submit(fixture, {}, limits)).kind).toBe('accepted');
 });
 
+test('while every node drains no turn is accepted, of either kind, and a repeated one finds its run', {
+  tags: ['L6'],
+}, async () => {
+  const fixture = await storeFixture();
+  const { user, key, store } = fixture;
+  const before = await store.runs.accept({ ...aTurn(user, key), idempotencyKey: 'before' });
+  const draining = { ...aTurn(user, key), allDrain: true };
+  expect((await store.runs.accept(draining)).kind).toBe('all_drain');
+  expect((await submit(fixture, { allDrain: true })).kind).toBe('all_drain');
+  expect((await submit(fixture, { allDrain: true }, { ...LIMITS, capacity: 0 })).kind).toBe('no_capacity');
+  const again = await store.runs.accept({ ...draining, idempotencyKey: 'before' });
+  expect(again).toMatchObject({ kind: 'replayed', run: { id: 'run' in before && before.run.id } });
+  expect(fixture.rows('SELECT 1 FROM runs')).toHaveLength(1);
+});
+
 test('ordinary requests are under none of these limits and count for none', {
   tags: ['§8-scope-of-these-limits'],
 }, async () => {

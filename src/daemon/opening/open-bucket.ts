@@ -48,8 +48,9 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   if (target === null || bucket === null) return null;
   const limit = () => live.settings().blobs.cacheMb * MB;
   const cache = makeCache({ directory, limit, isHeld: local.isHeld, clock, log });
+  const redirects = () => live.settings().blobs.redirect;
   const notes = { ...store.objects, most: MOST_OBJECTS };
-  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock });
+  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, redirects, clock });
   const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
   const facts = { blobs: locationOf(target), endpoint: target.endpoint };
   log.info(facts, 'the bytes of files are in a bucket');
@@ -68,11 +69,13 @@ async function settleLocation(
   const wanted = target === null ? null : locationOf(target);
   if (known === wanted) return location?.isShared === true;
   if (known !== null && wanted === null)
-    throw refusal(`The bytes of files are in ${known}, and blobs.s3 names no bucket: set it`);
+    throw refusal(
+      `The bytes of files are in ${known}, and blobs.s3 names no bucket: set it; errand blobs copy --to local brings them back`,
+    );
   if (known !== null) throw refusal(`The bytes of files are in ${known}, and blobs.s3 names ${wanted}: correct it`);
   for await (const _ of listKeys(directory))
     throw refusal(
-      `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: a bucket is for a new installation`,
+      `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: move them with errand blobs copy --to s3`,
     );
   if (bucket !== null) await requireEmpty(bucket, wanted);
   await store.objects.setLocation(wanted);

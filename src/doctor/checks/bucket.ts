@@ -44,7 +44,9 @@ async function examine({ scan }: Subject, target: S3Target, opened: Bucket): Pro
   if (lost.length > 0)
     return failed(
       `${locationOf(target)} lacks ${lost.length} of ${sample.length} objects that rows name, such as ${lost[0]}`,
-      byHand('bring back their versions in the bucket'),
+      byHand(
+        'bring back their versions in the bucket; errand blobs copy --to s3, while the daemon is stopped, puts those that have a local copy',
+      ),
     );
   return ok(`${locationOf(target)} stores, gives, lists and removes objects, and has ${sample.length} that rows name`);
 }

@@ -9,13 +9,17 @@ export const NODES_CHECK: Check = {
   examine: ({ daemon: self }) => {
     if (self.state !== 'running') return skipped('only a running daemon knows which are online');
     const online = self.nodes().filter(({ state }) => state !== 'offline');
+    const name = online.find(({ isThis }) => isThis)?.name ?? 'not registered';
     const own = self.parts().find(({ name, state }) => name === 'node' && state !== 'ok');
     const found = [
       ...(own === undefined ? [] : [closed(own.detail ?? own.state)]),
       ...versions(online),
       ...copies(online),
     ];
-    return together(found, `${online.length} online, of version ${[...versionsOf(online)].join(', ')}`);
+    return together(
+      found,
+      `this one is ${name}; ${online.length} online, of version ${[...versionsOf(online)].join(', ')}`,
+    );
   },
 };
 

@@ -40,11 +40,14 @@ export interface Heartbeat {
   fault(): string | null;
 }
 
-export function makeHeartbeat(parts: HeartbeatParts, sightings: Pick<Sightings, 'look' | 'find'>): Heartbeat {
+export function makeHeartbeat(
+  parts: HeartbeatParts,
+  sightings: Pick<Sightings, 'look' | 'find' | 'isContested'>,
+): Heartbeat {
   const { store, clock, log, identity, process, facts } = parts;
   const { nodes } = store;
   const { id, place, file } = identity;
-  const { isDraining, copied, fault, follow, setRival } = makeStanding(parts);
+  const { isDraining, copied, fault, follow, setRival, setContested } = makeStanding(parts);
   /** The process whose row this one takes. */
   let replaced: string | null = null;
   let beats = 0;
@@ -63,6 +66,7 @@ export function makeHeartbeat(parts: HeartbeatParts, sightings: Pick<Sightings, 
     sightings.look(await nodes.list());
     setRival(said === null ? sightings.find(id) : undefined);
     if (copied() === null) replaced = null;
+    setContested(sightings.isContested(id));
     if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
     beats += 1;
     return BEAT_MS;
@@ -97,12 +101,19 @@ export function makeHeartbeat(parts: HeartbeatParts, sightings: Pick<Sightings, 
 function makeStanding({ log, identity, facts, opened }: HeartbeatParts) {
   let draining = false;
   let copied: string | null = null;
+  let contested = false;
 
   function follow(said: boolean): void {
     draining = said;
     if (said) log.warn('this node drains: it starts no runs');
     else log.info('this node starts runs again');
     if (!said && copied === null) opened();
+  }
+
+  /** Whether another process has lately tried to beat with the id of this node, which is this one's. */
+  function setContested(is: boolean): void {
+    if (is && !contested && copied === null) log.warn(TRIED);
+    contested = is;
   }
 
   /** The row of another process with the id of this node. */
@@ -118,10 +129,13 @@ function makeStanding({ log, identity, facts, opened }: HeartbeatParts) {
   return {
     follow,
     setRival,
+    setContested,
     isDraining: () => draining,
     copied: () => copied,
     fault: () => copied ?? (draining ? drains(facts().name) : null),
   };
 }
 
+const TRIED =
+  'another process was started with the id of this node: its data directory was copied with the file node-id';
 const drains = (name: string) => `it drains, and starts no runs: errand nodes undrain ${shellWord(name)}`;

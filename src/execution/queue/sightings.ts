@@ -17,6 +17,8 @@ export interface Sightings {
   /** All of them, by name. */
   list(): readonly Omit<KnownNode, 'isThis'>[];
   find(id: string): NodeRow | undefined;
+  /** Whether another process has tried to beat with this id lately. */
+  isContested(id: string): boolean;
 }
 
 export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
@@ -47,6 +49,7 @@ export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
     list: () =>
       Array.from(seen?.values() ?? [], (row) => ({ ...row, state: stateNow(row), isTwice: isRecent(row.contestedAt) })),
     find: (id) => seen?.get(id),
+    isContested: (id) => isRecent(seen?.get(id)?.contestedAt ?? -Infinity),
   };
 }
 

@@ -1,7 +1,9 @@
 // The queue as administrators see it: which runs wait, why, and for which run.
 import type { Clock } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
+import { countNodes, type NodeState } from '../../domain/nodes/node.ts';
 import type { ScheduleMode } from '../../domain/sessions/run.ts';
+import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Page } from '../../domain/listing.ts';
@@ -36,22 +38,27 @@ export interface QueueReport extends QueueLoad {
   readonly total: number;
   /** Runs without a slot, because they wait for their users. */
   readonly waitingForUser: number;
+  /** Of the installation. */
+  readonly nodes: Pick<Record<NodeState, number>, 'online' | 'draining'>;
 }
 
 export interface QueueOperationParts {
   readonly store: Pick<Store, 'runs'>;
   readonly queue: Pick<Queue, 'load'>;
+  readonly node: Pick<WorkerNodes, 'list'>;
   readonly clock: Clock;
 }
 
 /** Makes the verb: waiting runs in order of acceptance, with the state of the worker slots. */
-export function makeGetQueue({ store, queue, clock }: QueueOperationParts) {
+export function makeGetQueue({ store, queue, node, clock }: QueueOperationParts) {
   return async (_caller: Administrator, page: Page): Promise<QueueReport> => {
     const { items, total } = await store.runs.listWaiting(page);
     const { waiting: waitingForUser } = await store.runs.countUnfinished();
     const load = queue.load();
     const now = clock.now();
-    return { ...load, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
+    const { online, draining, drained } = countNodes(node.list());
+    const nodes = { online, draining: draining + drained };
+    return { ...load, nodes, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
   };
 }
 

@@ -56,7 +56,21 @@ function spent({ overview, loadedAt }: Office, withWords: boolean): readonly Spa
 function queued({ queue }: Office, withWords: boolean): readonly Span[] {
   if (queue === null) return [];
   const waiting = queue.total > 0 ? [span(` · queue ${compact(queue.total)}`, 'pending')] : [];
-  return [...gap(3), span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'), ...waiting];
+  return [
+    ...gap(3),
+    span(`${withWords ? 'slots ' : ''}${queue.busy}/${queue.slots}`, 'dim'),
+    ...waiting,
+    ...nodes(queue),
+  ];
+}
+
+/** How many nodes start runs, of those that are online: nothing while there is only one, which does. */
+function nodes({ nodes: count }: NonNullable<Office['queue']>): readonly Span[] {
+  if (count === undefined || (count.online <= 1 && count.draining === 0)) return [];
+  const all = count.online + count.draining;
+  return [
+    span(` · nodes ${count.draining === 0 ? all : `${count.online}/${all}`}`, count.draining === 0 ? 'dim' : 'waiting'),
+  ];
 }
 
 function standing({ connection, frozen, now, preferences, office }: AppState, width: number): readonly Span[] {

@@ -40,8 +40,10 @@ export interface Office {
   readonly rows: ReadonlyMap<string, Row>;
   readonly teams: readonly Team[];
   readonly overview: Overview;
-  /** Null until it was read, or where the credential may not. */
-  readonly queue: Pick<QueueWire, 'total' | 'slots' | 'busy' | 'waiting_for_user'> | null;
+  /** Null until it was read, or where the credential may not; an older daemon has no `nodes`. */
+  readonly queue:
+    | (Pick<QueueWire, 'total' | 'slots' | 'busy' | 'waiting_for_user'> & Partial<Pick<QueueWire, 'nodes'>>)
+    | null;
   /** The tightest budget of each team that has one, by its id. */
   readonly budgets: ReadonlyMap<string, BudgetWire>;
   /** Tokens of the last hour, by team id. */

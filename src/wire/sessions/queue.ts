@@ -1,6 +1,6 @@
 // The queue: waiting runs, and why each of them waits.
 import { SCHEDULE_MODES } from '../../domain/sessions/run.ts';
-import { array } from '../shapes/composites.ts';
+import { array, object } from '../shapes/composites.ts';
 import { called, record } from '../shapes/record.ts';
 import { boolean, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
 import { type JsonOf, named, nullable } from '../shapes/shape.ts';
@@ -27,7 +27,8 @@ export type QueueEntryWire = JsonOf<typeof queueEntry>;
 
 /**
  * `waiting_for_user`: runs that wait for their users, and hold no slot. `claiming` is false when the daemon has no workers
- * or shuts down.
+ * drains, or shuts down. `slots` and `busy` are those of the node that replies; `nodes` are those of the installation that are online:
+ * how many start runs, and how many drain.
  */
 export const queue = named(
   'Queue',
@@ -38,6 +39,7 @@ export const queue = named(
     open: called('claiming', boolean),
     slots: integer({ from: 0 }),
     busy: integer({ from: 0 }),
+    nodes: object({ online: integer({ from: 0 }), draining: integer({ from: 0 }) }),
   }),
 );
 export type QueueWire = JsonOf<typeof queue>;

@@ -55,6 +55,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'runuser -u postgres -- createuser --pwprompt': 'changes the server of the system',
   'install -m 640 -g errand /dev/null /etc/errand/s3-key': 'needs a bucket: s3.test.ts',
   'blobs:\n  s3:': 'needs a bucket: s3.test.ts',
+  'systemctl stop errand\nrunuser -u errand -- errand blobs copy': 'needs a bucket: s3.test.ts',
   'install -m 644 root.crt': 'needs a server with a certificate: store/engine/postgres/opening/opening-faults.test.ts',
   'errand backup restore /mnt/backup/errand --to': 'needs a server: backups/postgres.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':

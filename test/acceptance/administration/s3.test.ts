@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { zipEntries } from '../../support/files/archives.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 interface Files {
   readonly artifact_status: string;
-  readonly files: readonly { readonly path: string; readonly url: string }[];
+  readonly files: readonly { readonly path: string; readonly url: string; readonly downloadUrl: string }[];
   readonly archive: { readonly url: string } | null;
 }
 
@@ -84,6 +84,29 @@ test('what agents write is in the bucket before it is listed, and is read from t
   expect(archive).not.toBeNull();
 });
 
+test('downloads lead to the bucket where the settings say so, and nothing else does', async () => {
+  const { content, turn } = await write();
+  const [file] = (await ofRun(turn.runId)).files;
+  const yaml = join(daemon.configDir, 'errand.yaml');
+  const settings = readFileSync(yaml, 'utf8');
+  writeFileSync(yaml, settings.replace('blobs: {', 'blobs: { redirect: true,'));
+  const asked = (url: string) => fetch(url, { redirect: 'manual' });
+  const there = await waitFor(async () => {
+    const reply = await asked(file!.downloadUrl);
+    return reply.status === 307 ? reply.headers.get('location') : null;
+  });
+  expect(there).toContain(s3.target.endpoint);
+  const reply = await fetch(there);
+  expect(reply.headers.get('content-disposition')).toBe('attachment; filename=large.txt');
+  expect(await reply.text()).toBe(content);
+  expect((await asked(file!.url)).status).toBe(200);
+  const folder = temporaryDirectory();
+  await runErrand(['sessions', 'artifacts', turn.sessionId!, '--download', folder, '--data-dir', daemon.dataDir]);
+  const [saved] = readdirSync(folder);
+  expect(zipEntries(readFileSync(join(folder, saved!)))).toEqual({ 'large.txt': content });
+  writeFileSync(yaml, settings);
+});
+
 test('files wait for a bucket that is away: the run ends, nothing is listed that is not stored, and readiness names it', async () => {
   s3.cut(true);
   const { content, turn } = await write();
@@ -108,12 +131,42 @@ test('a bucket that has the files of another installation is refused', async () 
   await expect(another).rejects.toThrow(`s3://${S3_BUCKET}/errand/ has files already`);
 });
 
-test('a daemon whose files are elsewhere than its settings say does not start', async () => {
+test('files move to a bucket and back, beside the stopped daemon', async () => {
+  const here = { data: daemon.dataDir, config: daemon.configDir };
+  const errand = (...args: string[]) => runErrand(['blobs', ...args, '--data-dir', here.data, '-o', 'json']);
+  const yaml = join(here.config, 'errand.yaml');
+  const settings = readFileSync(yaml, 'utf8');
+  const { content, turn } = await write();
+  const { files } = await ofRun(turn.runId);
+  await expect(errand('copy', '--to', 'local')).rejects.toThrow('is in use by another Errand');
   await daemon.stop();
-  const yaml = join(daemon.configDir, 'errand.yaml');
+  dropCopies();
+  const back = JSON.parse((await errand('copy', '--to', 'local')).stdout) as { blobs: number };
+  expect(back.blobs).toBeGreaterThan(0);
   writeFileSync(yaml, '{}\n');
+  s3.cut(true);
+  await daemon.restart();
+  expect((await bytesAt(files[0]!.url)).toString()).toBe(content);
+  s3.cut(false);
+  await daemon.stop();
+  writeFileSync(yaml, settings.replace('"errand/"', '"moved/"'));
+  await expect(daemon.restart()).rejects.toThrow('errand blobs copy --to s3');
+  expect(JSON.parse((await errand('copy', '--to', 's3')).stdout)).toMatchObject({
+    bucket: `s3://${S3_BUCKET}/moved/`,
+    blobs: back.blobs,
+    copied: back.blobs,
+  });
+  await daemon.restart();
+  dropCopies();
+  expect((await bytesAt(files[0]!.url)).toString()).toBe(content);
+  await daemon.stop();
+  expect((await runErrand(['blobs', 'own', '--data-dir', here.data])).stdout).toContain(`s3://${S3_BUCKET}/moved/`);
+});
+
+test('a daemon whose files are elsewhere than its settings say does not start', async () => {
+  writeFileSync(join(daemon.configDir, 'errand.yaml'), '{}\n');
   await expect(daemon.restart()).rejects.toThrow(
-    `The bytes of files are in s3://${S3_BUCKET}/errand/, and blobs.s3 names no bucket`,
+    `The bytes of files are in s3://${S3_BUCKET}/moved/, and blobs.s3 names no bucket`,
   );
   expect(daemon.stderr()).not.toContain(`:${S3_KEY.secret}`);
 });

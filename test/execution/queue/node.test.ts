@@ -173,6 +173,7 @@ test('a copy of a data directory whose node beats refuses to start, and says wha
   await original.beat();
   expect(original.node.list()).toMatchObject([{ name: 'one', state: 'online', isTwice: true }]);
   expect(original.node.mayStart()).toBe(true);
+  expect(original.lines.filter(({ msg }) => String(msg).startsWith('another process was started'))).toHaveLength(1);
   for (let ms = 0; ms <= ONLINE_MS; ms += BEAT_MS) await original.beat();
   expect(original.node.list()).toMatchObject([{ name: 'one', isTwice: false }]);
 });

@@ -37,12 +37,42 @@ test.each([
 });
 
 /** A queue over a pool without threads, whose runs never end. */
-function queueOver(fixture: StoreFixture, pool: Pick<WorkerPool, 'reserve' | 'slots' | 'withoutSlot'>) {
+function queueOver(
+  fixture: StoreFixture,
+  pool: Pick<WorkerPool, 'reserve' | 'slots' | 'withoutSlot'>,
+  mayStart = () => true,
+) {
   const parts = executorParts(fixture, pool);
   const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
-  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, mayStart: () => true, clock, log });
+  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, mayStart, clock, log });
 }
+
+test('a node that drains neither claims a run nor starts one with its turn; those that execute are counted', {
+  tags: ['L6', 'C5'],
+}, async () => {
+  const fixture = await storeFixture();
+  const taken: string[] = [];
+  const reserve = (runId: string): Reservation => {
+    taken.push(runId);
+    return AT_ONCE;
+  };
+  let drains = false;
+  const queue = queueOver(fixture, { reserve, slots: () => 4, withoutSlot: () => 0 }, () => !drains);
+  queue.start();
+  await admitTo(fixture, queue);
+  await waitFor(() => taken.length === 1);
+  drains = true;
+  expect(await admitTo(fixture, queue)).toMatchObject({ kind: 'accepted', claim: null });
+  queue.wake();
+  await queue.stop({ sessionSeq: -1, runSeq: null });
+  expect([taken.length, queue.executing(), queue.load().open]).toEqual([1, 1, false]);
+  drains = false;
+  queue.wake();
+  await waitFor(() => taken.length === 2);
+  expect(queue.executing()).toBe(2);
+  queue.pause();
+});
 
 test('a run that waits for its thread outside the slots leaves its slot to the next at once', async () => {
   const fixture = await storeFixture();

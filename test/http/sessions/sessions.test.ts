@@ -75,7 +75,7 @@ beforeEach(async () => {
     operations: {
       ...makeSessionOperations(reading),
       ...makeRunOperations({ ...reading, countPoll: () => undefined }),
-      getQueue: makeGetQueue({ store, queue, clock }),
+      getQueue: makeGetQueue({ store, queue, node: { list: () => [] }, clock }),
     },
     parts: { tail: makeTails({ bus, events: store.events }) },
   });

@@ -38,9 +38,9 @@ const ENTITIES = [
   }),
 ];
 
-function shown(entities = ENTITIES): AppState {
+function shown(entities = ENTITIES, nodes?: { online: number; draining: number }): AppState {
   const empty = initialState({ tz: 'UTC', intervalMs: 5000 }, [floor()], AT);
-  const queue = { total: 1, slots: 8, busy: 2, waiting_for_user: 0 };
+  const queue = { total: 1, slots: 8, busy: 2, waiting_for_user: 0, ...(nodes && { nodes }) };
   const state = reduce(empty, { type: 'snapshot', snapshot: aSnapshot(entities), queue, limit: 96, at: AT });
   return reduce(state, { type: 'stream-open' });
 }
@@ -57,6 +57,16 @@ function press(state: AppState, ...keys: readonly string[]): AppState {
 }
 
 const chosen = (state: AppState) => /^❯.*$/m.exec(frame(state))?.[0] ?? '';
+
+test.each([
+  [undefined, /queue 1 +●/],
+  [{ online: 1, draining: 0 }, /queue 1 +●/],
+  [{ online: 3, draining: 0 }, /queue 1 · nodes 3 +●/],
+  [{ online: 2, draining: 1 }, /queue 1 · nodes 2\/3 +●/],
+  [{ online: 0, draining: 1 }, /queue 1 · nodes 0\/1 +●/],
+])('the line at the top counts nodes where there are more than one, or one drains: %j', (nodes, words) => {
+  expect(frame(shown(ENTITIES, nodes), { columns: 160, rows: 16 }).split('\n')[0]).toMatch(words);
+});
 
 test('the floor on a usual terminal', { tags: ['§4.8-rule-9'] }, () => {
   expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`

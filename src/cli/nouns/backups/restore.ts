@@ -201,7 +201,7 @@ const OTHER_BACKUPS =
   'If backup.directory is set, this copy makes its backups where the original does, and removes old ones there. Before you start it: errand config set backup.directory --default';
 
 const hintOfBucket = (bucket: string) =>
-  `The bytes of files are in ${bucket}, not in the backup: what was removed there since is lost unless the bucket keeps versions. This copy removes no object of it (docs/S3.md).`;
+  `The bytes of files are in ${bucket}, not in the backup: what was removed there since is lost unless the bucket keeps versions. This copy removes no object of it, until errand blobs own says that the original is gone.`;
 
 function hintKey({ out }: Context, file: string, owner: string | undefined): void {
   const way = owner === undefined ? '' : `: install -m 600 -o ${shellWord(owner)} master.key ${shellWord(file)}`;

@@ -74,6 +74,17 @@ test('a file of the oldest version keeps its rows, and is sound', async () => {
   expect(() => connection.exec("UPDATE sqlite_schema SET sql = ''")).toThrow(/may not be modified/);
 });
 
+test('nodes that were named by their hosts are gone: each registers anew by its id', async () => {
+  const file = newFile();
+  await olderDatabase(file);
+  const connection = openFile(file);
+  connection.exec(
+    "INSERT INTO worker_nodes (id, capacity, supports_openapi, registered_at, beats) VALUES ('tide', 4, 1, 0, 7)",
+  );
+  migrate(connection, file);
+  expect(connection.prepare('SELECT id FROM worker_nodes').all()).toEqual([]);
+});
+
 test.each([
   ['of a newer Errand', SCHEMA_VERSION + 1, /newer than the \d+ this Errand knows\. Run the Errand that wrote it/],
   ['that is too old', OLDEST - 1, /has schema version 34, older than .*Start it once with the last Errand 0\.1/],
