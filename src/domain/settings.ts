@@ -164,6 +164,8 @@ export interface Settings {
     };
     /** Local copies of what is in the bucket. */
     readonly cacheMb: number;
+    /** Whether downloads lead to the bucket. */
+    readonly redirect: boolean;
   };
   readonly egress: {
     /** What can be reached in addition to the public internet (H7). */

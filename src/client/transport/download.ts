@@ -15,6 +15,15 @@ export async function openFile(address: Address, url: string, signal?: AbortSign
   if (at === -1) throw new ClientError({ kind: 'malformed' }, 'What the daemon returned is not the address of a file.');
   const open: Address = 'url' in address ? { ...address, token: null } : address;
   const reply = await send(open, { method: 'GET', path: url.slice(at), ...(signal && { signal }) });
+  if (reply.statusCode !== 307) return requireFile(reply);
+  // Where the daemon has its files. That address needs no credential either.
+  const { origin, pathname, search } = new URL(reply.headers.location ?? '', 'http://localhost');
+  reply.resume();
+  const there = { method: 'GET', path: `${pathname}${search}`, ...(signal && { signal }) } as const;
+  return requireFile(await send({ url: origin, token: null }, there));
+}
+
+async function requireFile(reply: IncomingMessage): Promise<IncomingMessage> {
   if (isRefusal(reply)) throw await refusalOf(reply);
   return reply;
 }

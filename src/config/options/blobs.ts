@@ -17,6 +17,13 @@ export const BLOB_OPTIONS = {
       'Megabytes of local copies that are kept of what is in the bucket; those that were used longest ago go first. What has ' +
       'still to be put there comes on top.',
   },
+  'blobs.redirect': {
+    schema: flag(),
+    fallback: false,
+    about:
+      'Whether downloads of what is in the bucket lead there, by a redirect to an address that is valid for five minutes. ' +
+      'Clients must reach the bucket. What browsers show by themselves is sent by the daemon.',
+  },
   'blobs.s3.endpoint': {
     schema: text('an http or https address without a path, such as https://s3.eu-central-1.amazonaws.com', isHost),
     fallback: '',

@@ -48,8 +48,9 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   if (target === null || bucket === null) return null;
   const limit = () => live.settings().blobs.cacheMb * MB;
   const cache = makeCache({ directory, limit, isHeld: local.isHeld, clock, log });
+  const redirects = () => live.settings().blobs.redirect;
   const notes = { ...store.objects, most: MOST_OBJECTS };
-  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock });
+  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, redirects, clock });
   const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
   const facts = { blobs: locationOf(target), endpoint: target.endpoint };
   log.info(facts, 'the bytes of files are in a bucket');

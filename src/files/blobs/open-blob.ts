@@ -7,6 +7,15 @@ export interface OpenBlob {
   /** Fills `bytes` from `start` on. Rejects when the blob has fewer. */
   read(bytes: Uint8Array, start: number): Promise<void>;
   close(): Promise<void>;
+  /** Of one that may be downloaded elsewhere: makes an address where it is served so, for a few minutes. */
+  address?(as: ServedAs): Promise<string>;
+}
+
+/** How a download is served. Values of headers. */
+export interface ServedAs {
+  readonly contentType: string;
+  readonly disposition: string;
+  readonly cacheControl: string;
 }
 
 /** One that is in memory. */

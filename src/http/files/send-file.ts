@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { create as contentDisposition } from 'content-disposition';
 import { ErrandError } from '../../domain/errors.ts';
-import type { OpenBlob } from '../../files/blobs/open-blob.ts';
+import type { OpenBlob, ServedAs } from '../../files/blobs/open-blob.ts';
 import type { Presentation } from '../../files/media-type.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, limitStall, writeHead } from '../replies/head.ts';
@@ -39,6 +39,9 @@ export async function sendFile({ req, res }: Exchange, file: FileToSend): Promis
     return void res.end();
   }
   const isHead = req.method === 'HEAD';
+  // What browsers show has to stay under the policies of the daemon.
+  if (!isHead && presentation.disposition === 'attachment' && file.blob.address !== undefined)
+    return sendElsewhere(res, file, await file.blob.address(servedAs(file)));
   // HEAD describes the whole file: ranges do not apply to it.
   const range = isHead ? 'whole' : rangeOf(req.headers, size, file);
   if (range === 'unsatisfiable') throw outOfRange(size);
@@ -56,6 +59,16 @@ export async function sendFile({ req, res }: Exchange, file: FileToSend): Promis
   limitStall(res);
   if (part.start + first.length > part.end) return void res.end(first);
   await sendPieces(res, file.blob, { first, ...part });
+}
+
+function servedAs({ name, presentation, headers }: FileToSend): ServedAs {
+  const disposition = contentDisposition(name, { type: presentation.disposition });
+  return { contentType: presentation.contentType, disposition, cacheControl: String(headers['Cache-Control'] ?? '') };
+}
+
+function sendElsewhere(res: ServerResponse, { headers, presentation }: FileToSend, address: string): void {
+  writeHead(res, 307, { ...headers, ...policyOf(presentation), Location: address, 'Cache-Control': 'no-store' });
+  res.end();
 }
 
 async function firstPiece(blob: OpenBlob, { start, end }: ByteRange): Promise<Buffer> {

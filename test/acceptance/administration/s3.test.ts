@@ -34,7 +34,7 @@ afterAll(async () => {
 
 interface Files {
   readonly artifact_status: string;
-  readonly files: readonly { readonly path: string; readonly url: string }[];
+  readonly files: readonly { readonly path: string; readonly url: string; readonly downloadUrl: string }[];
   readonly archive: { readonly url: string } | null;
 }
 
@@ -82,6 +82,29 @@ test('what agents write is in the bucket before it is listed, and is read from t
   );
   expect(zipEntries(await bytesAt(session.archive.url))).toEqual({ 'large.txt': content });
   expect(archive).not.toBeNull();
+});
+
+test('downloads lead to the bucket where the settings say so, and nothing else does', async () => {
+  const { content, turn } = await write();
+  const [file] = (await ofRun(turn.runId)).files;
+  const yaml = join(daemon.configDir, 'errand.yaml');
+  const settings = readFileSync(yaml, 'utf8');
+  writeFileSync(yaml, settings.replace('blobs: {', 'blobs: { redirect: true,'));
+  const asked = (url: string) => fetch(url, { redirect: 'manual' });
+  const there = await waitFor(async () => {
+    const reply = await asked(file!.downloadUrl);
+    return reply.status === 307 ? reply.headers.get('location') : null;
+  });
+  expect(there).toContain(s3.target.endpoint);
+  const reply = await fetch(there);
+  expect(reply.headers.get('content-disposition')).toBe('attachment; filename=large.txt');
+  expect(await reply.text()).toBe(content);
+  expect((await asked(file!.url)).status).toBe(200);
+  const folder = temporaryDirectory();
+  await runErrand(['sessions', 'artifacts', turn.sessionId!, '--download', folder, '--data-dir', daemon.dataDir]);
+  const [saved] = readdirSync(folder);
+  expect(zipEntries(readFileSync(join(folder, saved!)))).toEqual({ 'large.txt': content });
+  writeFileSync(yaml, settings);
 });
 
 test('files wait for a bucket that is away: the run ends, nothing is listed that is not stored, and readiness names it', async () => {

@@ -110,6 +110,7 @@ export const SETTINGS: Settings = {
       kmsKey: '',
     },
     cacheMb: 10_240,
+    redirect: false,
   },
   backup: { directory: '', at: '03:30', keepDays: 14, workspaces: true },
   traces: { otlpEndpoint: '', headersFile: '', sample: 1 },

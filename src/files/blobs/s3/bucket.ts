@@ -1,6 +1,7 @@
 // What a bucket does with blobs: puts, gets, lists and removes them under their keys.
 import { createReadStream } from 'node:fs';
 import { MB } from '../../../domain/byte-units.ts';
+import type { ServedAs } from '../open-blob.ts';
 import { putParts } from './multipart.ts';
 import { makeS3Requests, readText, type S3Reply, type S3RequestParts, type S3Requests } from './requests.ts';
 import { S3Error } from './s3-error.ts';
@@ -20,14 +21,6 @@ export interface ListedObject {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
-}
-
-/** How a browser is to treat a download. */
-export interface ServedAs {
-  readonly contentType: string;
-  /** The value of `Content-Disposition`. */
-  readonly disposition: string;
-  readonly cacheControl: string;
 }
 
 /** Each verb rejects with `S3Error`. */

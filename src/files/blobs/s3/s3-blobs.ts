@@ -5,6 +5,7 @@ import { codeOf, ErrandError } from '../../../domain/errors.ts';
 import { blobPath, hasBlob } from '../blob-place.ts';
 import { eachOf } from './at-once.ts';
 import type { BlobStore } from '../blobs.ts';
+import type { OpenBlob, ServedAs } from '../open-blob.ts';
 import type { Bucket } from './bucket.ts';
 import type { Cache } from './cache.ts';
 import { type FetchBlob, makeFetchBlob } from './fetch-blob.ts';
@@ -39,6 +40,8 @@ export interface S3BlobsParts {
   readonly notes: ObjectNotes;
   /** Whether another installation may need the objects: none of them is unused. */
   readonly isShared: boolean;
+  /** Whether downloads lead to the bucket now. */
+  redirects(): boolean;
   readonly clock: Clock;
 }
 
@@ -80,7 +83,10 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
     },
     read: async (key) => withCopy(key, () => local.read(key)),
     copyTo: async (key, path) => withCopy(key, () => local.copyTo(key, path)),
-    open: async (key) => withCopy(key, () => local.open(key)),
+    open: async (key) => {
+      const open = () => withCopy(key, () => local.open(key));
+      return parts.redirects() ? openElsewhere(parts, key, open) : open();
+    },
     list: async function* list() {
       yield* local.list();
       if (!parts.isShared) for await (const { key } of bucket.list()) yield key;
@@ -103,6 +109,26 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
 
 const isMissing = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' || (error instanceof ErrandError && error.reason === 'not_found');
+
+/** For how long an address of the bucket is valid. */
+const ADDRESS_SECONDS = 300;
+
+/** An object, of which nothing is brought here before it is read. */
+async function openElsewhere({ directory, bucket, notes }: S3BlobsParts, key: string, open: () => Promise<OpenBlob>) {
+  if ((await notes.listRowless([key])).length === 0) return open();
+  const address = async (as: ServedAs) => bucket.addressFor(key, ADDRESS_SECONDS, as).catch(refuse);
+  if (hasBlob(directory, key)) return { ...(await open()), address };
+  const size = await bucket.sizeOf(key).catch(refuse);
+  // It may be in memory.
+  if (size === null) return open();
+  let opened: Promise<OpenBlob> | undefined;
+  return {
+    size,
+    read: async (bytes: Uint8Array, start: number) => (await (opened ??= open())).read(bytes, start),
+    close: async () => (await opened)?.close(),
+    address,
+  };
+}
 
 async function bringAll({ directory, notes }: S3BlobsParts, keys: readonly string[], fetch: FetchBlob) {
   const missing = [...new Set(keys)].filter((key) => !hasBlob(directory, key));

@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const log = makeLog({ level: 'silent' as Settings['log']['level'] });
 
 /** Blobs of a directory and a bucket; the clock of the notes is a fake one. */
-async function fixture({ limit = 1_000_000_000, isShared = false } = {}) {
+async function fixture({ limit = 1_000_000_000, isShared = false, redirects = false } = {}) {
   const [s3, { store, clock }] = [await faultyS3(), await storeFixture()];
   const bucket = watchBucket(makeBucket({ target: s3.target, clock: systemClock, firstPauseMs: 1, idleMs: 1_000 }));
   onTestFinished(bucket.close);
@@ -31,7 +31,16 @@ async function fixture({ limit = 1_000_000_000, isShared = false } = {}) {
   const cache = makeCache({ directory, limit: () => limit, isHeld: local.isHeld, clock: systemClock, log });
   onTestFinished(cache.keeper.stop);
   const notes = { ...store.objects, most: MOST_OBJECTS };
-  const blobs = makeS3Blobs({ local, directory, bucket, cache, notes, isShared, clock: systemClock });
+  const blobs = makeS3Blobs({
+    local,
+    directory,
+    bucket,
+    cache,
+    notes,
+    isShared,
+    redirects: () => redirects,
+    clock: systemClock,
+  });
   const sweeper = makeObjectSweeper({ store, blobs, bucket, clock, log });
   onTestFinished(sweeper.stop);
   return {
@@ -206,4 +215,26 @@ test('of a bucket that another installation needs, too, nothing is removed', asy
   expect(await store.objects.listDue(clock.now() + 2 * HOUR_MS)).toMatchObject({ keys: [] });
   expect(await Array.fromAsync(blobs.list())).toEqual([]);
   expect(await objects()).toEqual([key]);
+});
+
+test('where downloads lead to the bucket, nothing is brought here before it is read', async () => {
+  const { s3, put, blobs, drop, isLocal, bucket } = await fixture({ redirects: true });
+  const bytes = LARGE();
+  const key = await put(bytes);
+  drop(key);
+  s3.asked.length = 0;
+  const open = await blobs.open(key);
+  expect(open.size).toBe(bytes.length);
+  const as = { contentType: 'application/zip', disposition: 'attachment; filename="a.zip"', cacheControl: 'private' };
+  const reply = await fetch((await open.address?.(as)) ?? '');
+  expect(Buffer.from(await reply.arrayBuffer()).equals(bytes)).toBe(true);
+  expect(isLocal(key)).toBe(false);
+  const some = Buffer.alloc(10);
+  await open.read(some, 5);
+  await open.close();
+  expect(some.equals(bytes.subarray(5, 15))).toBe(true);
+  expect((await blobs.open(key)).address).toBeDefined();
+  await bucket.remove(key);
+  drop(key);
+  await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
 });
