@@ -75,9 +75,19 @@ const EXAMPLES = `
 Example:
   errand nodes drain north --wait && ssh north systemctl stop errand`;
 
+/** Versions that aren't that of the node which replies stand out. */
+function markingOthers(own: string | undefined): readonly Column<NodeWire>[] {
+  const marked: Column<NodeWire> = {
+    ...field('version', 6),
+    style: ({ version }) => (version === own ? undefined : 'yellow'),
+  };
+  return COLUMNS.map((one) => (one.name === 'version' ? marked : one));
+}
+
 async function list({ client, out }: Context): Promise<void> {
   const found = await client().nodes.list();
-  out.list(found.items, COLUMNS, found);
+  const own = found.items.find(({ this: isThis }) => isThis)?.version;
+  out.list(found.items, markingOthers(own), found);
   const online = found.items.filter(({ state: of }) => of !== 'offline');
   const versions = new Set(online.map(({ version }) => version));
   if (versions.size > 1) out.hint(`The nodes that are online have different versions: ${[...versions].join(', ')}.`);
@@ -98,7 +108,7 @@ async function untilDrained({ client, signal }: Context, node: NodeWire, timeout
     if (performance.now() > endsAt)
       throw new CommandError(
         'timedOut',
-        `After ${formatDuration(timeout!)}, ${now.running} runs still execute on ${now.name}. It goes on draining.`,
+        `After ${formatDuration(timeout!)}, runs that still execute on ${now.name}: ${now.running}. It goes on draining.`,
       );
     await pause(POLL_MS, undefined, { signal });
   }
