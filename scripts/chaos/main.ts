@@ -14,7 +14,7 @@ import { stormBackground, renderSubmissions } from './clients/background.ts';
 import { checkAcceptance, checkReplays, replayAll, type Replays } from './checks/observations.ts';
 import { checkRuns } from '../../src/selftest/checks/runs.ts';
 import { checkToday } from './checks/today.ts';
-import { countUnpublished } from './checks/publishing.ts';
+import { countOrphanedRows, countUnpublished } from './checks/publishing.ts';
 import { checkResults, readResults } from './checks/results.ts';
 import { withoutScheduled } from './checks/schedules.ts';
 import { checkArtifacts, countUncollected } from '../../src/selftest/checks/artifacts.ts';
@@ -171,14 +171,17 @@ async function finished(watched: Watched): Promise<void> {
   const uncleaned = () => readCount(databaseOf(daemon), 'cleanups');
   const uncollected = () => countUncollected(databaseOf(daemon));
   const unpublished = () => countUnpublished(databaseOf(daemon));
+  const orphaned = () => countOrphanedRows(databaseOf(daemon));
   const what = {
     uncleaned: 'every deleted session is cleaned up',
     uncollected: 'the files of every run are packed',
     unpublished: 'nothing is left to be published or removed',
+    orphaned: 'bytes that nothing refers to are removed',
   };
   await patiently(watched, { what: what.uncleaned, holds: () => uncleaned() === 0, left: uncleaned });
   await patiently(watched, { what: what.uncollected, holds: () => uncollected() === 0, left: uncollected });
   await patiently(watched, { what: what.unpublished, holds: () => unpublished() === 0, left: unpublished });
+  await patiently(watched, { what: what.orphaned, holds: () => orphaned() === 0, left: orphaned });
 }
 
 /** With a receiver that accepts everything, nothing remains to be delivered: what has often failed is hastened, as an operator would. */

@@ -246,6 +246,12 @@ function checkContents(
   ];
 }
 
+/** How many rows have bytes that nothing refers to. */
+export function countOrphanedRows(file: string): number {
+  const sql = `SELECT count(*) FROM (SELECT key FROM small_blobs EXCEPT SELECT * FROM (${REFERENCES.join(' UNION ')}))`;
+  return inDatabase(file, (connection) => connection.prepare(sql).pluck().get() as number);
+}
+
 function checkOrphans(file: string, blobs: ReadonlyMap<string, Blob>): string[] {
   const used = new Set(
     inDatabase(file, (connection) => connection.prepare(REFERENCES.join(' UNION ')).pluck().all() as string[]),

@@ -59,47 +59,55 @@ export function failureOf(error: unknown, otherwise: string): string {
 }
 
 export interface BlobRemoval {
-  /** Removes those of some blobs that nothing refers to. Held ones are checked again the next time, or after a minute. */
+  /**
+   * Removes those of some blobs that nothing refers to. Held ones, and those that storage has refused to remove, are tried again the next
+   * time, or after a while. Throws the first failure of these blobs after all were tried.
+   */
   remove(keys: readonly string[]): Promise<void>;
 }
 
-const RETRY_MS = 60_000;
+/** Of held ones, and where storage has refused: it may be back soon. */
+const [HELD_RETRY_MS, REFUSED_RETRY_MS] = [60_000, 5_000];
 /** Blobs between two pauses: each check takes time, and there may be many. */
 const SLICE = 50;
 
 type RemovalParts = Pick<ArtifactParts, 'store' | 'blobs' | 'clock' | 'stopping' | 'log'>;
 
 export function makeBlobRemoval({ store, blobs, clock, stopping, log }: RemovalParts): BlobRemoval {
-  let held = new Set<string>();
+  let left = new Set<string>();
   let timer: Timer | undefined;
 
-  async function retry(): Promise<void> {
-    timer = undefined;
-    try {
-      if (!stopping.aborted) await removal.remove([]);
-    } catch (error) {
-      log.warn({ err: error }, 'blobs that were held could not be removed');
-    }
+  function tryAgain(afterMs: number): void {
+    if (left.size === 0) return;
+    timer ??= clock.after(afterMs, () => {
+      timer = undefined;
+      if (!stopping.aborted) void removal.remove([]);
+    });
   }
 
   const removal: BlobRemoval = {
     remove: async (keys) => {
-      const left = new Set([...held, ...keys]);
-      held = new Set();
-      let looked = 0;
-      try {
-        for (const key of left) {
-          // Also when that fails: one that can't be removed must not be in the way of all others, each time.
-          left.delete(key);
-          if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) held.add(key);
-          looked += 1;
-          if (looked % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
+      const own = new Set(keys);
+      const all = new Set([...left, ...keys]);
+      left = new Set();
+      const failures: unknown[] = [];
+      let [looked, retryMs] = [0, HELD_RETRY_MS];
+      for (const key of all) {
+        try {
+          if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse))) left.add(key);
+        } catch (error) {
+          // Another failure stays: what was orphaned is looked for at each start.
+          const isRefused = error instanceof ErrandError && error.reason === 'unavailable';
+          if (isRefused) left.add(key);
+          if (isRefused) retryMs = REFUSED_RETRY_MS;
+          if (own.has(key)) failures.push(error);
+          else if (!isRefused) log.warn({ err: error }, 'a blob could not be removed');
         }
-      } finally {
-        // Those behind a failure.
-        for (const key of left) held.add(key);
-        if (held.size > 0) timer ??= clock.after(RETRY_MS, () => void retry());
+        looked += 1;
+        if (looked % SLICE === 0) await new Promise((resolve) => void setImmediate(resolve));
       }
+      tryAgain(retryMs);
+      if (failures.length > 0) throw failures[0];
     },
   };
   return removal;

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished, expect, test, vi } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
 import { makeBlobRemoval } from '../../../src/execution/artifacts/artifact-parts.ts';
 import { makeOrphanedBlobs } from '../../../src/execution/artifacts/orphaned-blobs.ts';
 import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
@@ -190,7 +191,20 @@ test('keys that are held are removed by themselves when they no longer are', asy
   });
 });
 
-test('keys behind one that fails are removed with the next ones, and the one that fails is in nobody’s way', async () => {
+test('keys that storage refuses to remove are removed by themselves when it is back', async () => {
+  const fixture = await sweepFixture();
+  const keys = await Promise.all(['a', 'b'].map(fixture.put));
+  const away = new ErrandError('unavailable', 'The database is not reachable.');
+  vi.spyOn(fixture.store.sessions, 'isBlobInUse').mockRejectedValueOnce(away);
+  const { signal: stopping } = new AbortController();
+  const removal = makeBlobRemoval({ ...fixture.parts, store: fixture.store, stopping });
+  await expect(removal.remove(keys)).rejects.toThrow(away);
+  expect(keys.map(fixture.hasBlob)).toEqual([true, false]);
+  fixture.clock.advance(5_000);
+  await waitFor(() => !fixture.hasBlob(keys[0]!));
+});
+
+test('keys behind one that fails are removed, and the one that fails is in nobody’s way', async () => {
   const fixture = await sweepFixture();
   const keys = await Promise.all(['a', 'b', 'c'].map(fixture.put));
   vi.spyOn(fixture.store.sessions, 'isBlobInUse').mockImplementation(async (key) => {
