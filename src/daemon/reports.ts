@@ -41,8 +41,8 @@ export interface ReportParts {
   readonly startedAt: number;
   readonly backups: { health(): BackupHealth | null };
   readonly files: WriteWatch;
-  /** What is wrong with the bucket; null when nothing is, or there is none. */
-  bucketFault(): string | null;
+  /** The bucket of files, and what is wrong with it, for administrators; null without one. */
+  readonly bucket: { readonly name: string; fault(): string | null } | null;
   /** What is wrong with the audit log; null when nothing is. */
   auditFault(): string | null;
   /** What to do about a limit of open files that is too low; null when it isn't. */
@@ -97,7 +97,7 @@ export function makeReports(parts: ReportParts) {
     return {
       ready,
       parts: [
-        ...ofMachine.map(withDatabase(location, await store.figures())),
+        ...ofMachine.map(withDatabase(location, await store.figures())).map(withBucket(parts)),
         pinsPart(await lostPins(definedBy(live.catalog(), live.definitions()))),
       ],
       version: VERSION,
@@ -167,10 +167,19 @@ const withDatabase =
     return { ...part, detail: `${nameOfStore(location)}, version ${version}, ${connections}` };
   };
 
-function filesPart({ files, bucketFault }: ReportParts): PartReport {
+/** Names the bucket, and says what its service said: readiness is for everybody. */
+const withBucket =
+  ({ bucket }: ReportParts) =>
+  (part: PartReport): PartReport => {
+    if (part.name !== 'files' || bucket === null) return part;
+    const details = [part.detail ?? bucket.name, bucket.fault()].filter((detail) => detail !== null);
+    return { ...part, detail: details.join(': ') };
+  };
+
+function filesPart({ files, bucket }: ReportParts): PartReport {
   const fault = files.fault();
-  const away = bucketFault();
-  if (fault === null && away !== null) return { name: 'files', state: 'degraded', detail: away };
+  if (fault === null && bucket !== null && bucket.fault() !== null)
+    return { name: 'files', state: 'degraded', detail: 'the bucket of files cannot be reached, or refuses' };
   if (fault === null) return ok('files');
   return { name: 'files', state: 'degraded', detail: `attached files and artifacts cannot be stored (${fault})` };
 }

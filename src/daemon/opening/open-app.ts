@@ -45,7 +45,7 @@ export interface OpenAppParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
   /** Null where blobs are in the data directory. */
-  readonly bucket: Pick<OpenedBucket, 'fault'> | null;
+  readonly bucket: Pick<OpenedBucket, 'fault' | 'name'> | null;
   readonly disk: Disk;
   readonly openSpool: HttpParts['openSpool'];
   readonly deriveKey: DeriveKey;
@@ -132,8 +132,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
 function openReports(parts: OpenAppParts, closing: () => boolean) {
   const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, starting, rooms } = parts;
   const { pool, node, browser } = rooms;
-  const bucketFault = parts.bucket?.fault ?? (() => null);
-  const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault, bucketFault };
+  const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault, bucket: parts.bucket };
   const machine = { ...watched, starting, ...watchMachine(config, log) };
   return makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
 }

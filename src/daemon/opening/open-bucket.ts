@@ -34,6 +34,8 @@ export interface BucketParts {
 
 export interface OpenedBucket {
   readonly blobs: S3Blobs;
+  /** What operators call it. */
+  readonly name: string;
   readonly fault: WatchedBucket['fault'];
   /** Each request is reported from now on. */
   countBy(counted: ((asked: S3Outcome) => void) | undefined): void;
@@ -61,7 +63,13 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   log.info(facts, 'the bytes of files are in a bucket');
   if (isShared) log.warn(facts, 'objects of the bucket are not removed: these rows were restored (docs/S3.md)');
   const countBy = (counted: typeof count) => (count = counted);
-  return { blobs, fault: bucket.fault, countBy, services: isShared ? [cache.keeper] : [cache.keeper, sweeper] };
+  return {
+    blobs,
+    name: locationOf(target),
+    fault: bucket.fault,
+    countBy,
+    services: isShared ? [cache.keeper] : [cache.keeper, sweeper],
+  };
 }
 
 /** Returns whether the bucket is another installation's, too. */

@@ -118,7 +118,11 @@ test('files wait for a bucket that is away: the run ends, nothing is listed that
     const files = parts.find(({ name }) => name === 'files');
     return files?.state === 'degraded' ? files : null;
   });
-  expect(away.detail).toContain("The bucket can't be reached");
+  expect(away.detail).toBe('the bucket of files cannot be reached, or refuses');
+  const status = await get<{ readonly data: { readonly parts: readonly { name: string; detail: string }[] } }>(
+    '/api/v1/status',
+  );
+  expect(status.data.parts.find(({ name }) => name === 'files')?.detail).toContain("The bucket can't be reached");
   expect((await get<Files>(`/openapi/v1/runs/${turn.runId}/artifacts`)).artifact_status).toBe('pending');
   s3.cut(false);
   const { files } = await ofRun(turn.runId);

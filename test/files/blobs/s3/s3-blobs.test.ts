@@ -233,8 +233,34 @@ test('where downloads lead to the bucket, nothing is brought here before it is r
   await open.read(some, 5);
   await open.close();
   expect(some.equals(bytes.subarray(5, 15))).toBe(true);
-  expect((await blobs.open(key)).address).toBeDefined();
+  const copied = await blobs.open(key);
+  expect(copied.address).toBeDefined();
+  await copied.close();
   await bucket.remove(key);
   drop(key);
   await expect(blobs.open(key)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
+test('an object that the bucket refuses to remove is removed later', async () => {
+  const { s3, put, clock, sweep, objects } = await fixture();
+  const key = await put(LARGE());
+  clock.advance(HOUR_MS + 1);
+  s3.fault = ({ method }) => (method === 'DELETE' ? { status: 403, code: 'AccessDenied' } : undefined);
+  await sweep();
+  expect(await objects()).toEqual([key]);
+  s3.fault = () => undefined;
+  clock.advance(200_000);
+  await sweep();
+  expect(await objects()).toEqual([]);
+});
+
+test.each([
+  ['denied', { status: 403, code: 'AccessDenied' }, 'the key has no permission'],
+  ['full', { status: 507, code: 'QuotaExceeded' }, 'the quota is used up'],
+  ['slow', { status: 503, code: 'SlowDown' }, 'asks for fewer requests'],
+])('a put that is %s can be tried again, and its reason is told to administrators', async (_name, fault, words) => {
+  const { s3, put, bucket } = await fixture();
+  s3.fault = () => fault;
+  await expect(put(LARGE())).rejects.toSatisfy(isStorageAway);
+  expect(bucket.fault()).toContain(words);
 });
