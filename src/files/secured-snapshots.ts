@@ -12,14 +12,18 @@ export function secureSnapshots(
     async (request: PackRequest): Promise<Archive> => {
       await bring(request.files.map(({ sha256 }) => sha256));
       const archive = await pack(request);
-      await secure([archive.key]);
+      await secure([archive.key], request.signal);
       return archive;
     };
   return {
     ...thread,
     takeSnapshot: async (request) => {
       const snapshot = await thread.takeSnapshot(request);
-      if (request.hold !== null) await secure(snapshot.files.map(({ sha256 }) => sha256));
+      if (request.hold !== null)
+        await secure(
+          snapshot.files.map(({ sha256 }) => sha256),
+          request.signal,
+        );
       return snapshot;
     },
     packTarGz: packing(thread.packTarGz),

@@ -17,7 +17,7 @@ export interface S3Blobs extends BlobStore {
    * Stores those of some blobs that are in the directory in the bucket. Before the rows are committed that list them; whoever asks holds
    * them. Throws `unavailable` (`isStorageAway`) where that fails.
    */
-  secure(keys: readonly string[]): Promise<void>;
+  secure(keys: readonly string[], signal?: AbortSignal): Promise<void>;
   /** Brings blobs into the directory that is read by path; whoever asks holds them. One that is nowhere is left out. */
   bring(keys: readonly string[]): Promise<void>;
 }
@@ -53,7 +53,7 @@ const [REMOVAL_PAUSE_MS, REMOVAL_TRIES] = [500, 60];
 export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
   const { local, directory, bucket, cache, notes } = parts;
   const fetch = makeFetchBlob({ directory, bucket, brought: cache.added });
-  const secure = (keys: readonly string[]) => secureAll(parts, keys);
+  const secure: S3Blobs['secure'] = (keys, signal) => secureAll(parts, keys, signal);
 
   async function withCopy<T>(key: string, use: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
@@ -142,13 +142,17 @@ async function bringAll({ directory, notes }: S3BlobsParts, keys: readonly strin
     });
 }
 
-async function secureAll(parts: S3BlobsParts, keys: readonly string[]): Promise<void> {
+async function secureAll(parts: S3BlobsParts, keys: readonly string[], signal?: AbortSignal): Promise<void> {
   const { directory, notes } = parts;
   const here = [...new Set(keys)].filter((key) => hasBlob(directory, key));
-  for (let at = 0; at < here.length; at += notes.most) await secureSome(parts, here.slice(at, at + notes.most));
+  for (let at = 0; at < here.length; at += notes.most) await secureSome(parts, here.slice(at, at + notes.most), signal);
 }
 
-async function secureSome({ directory, bucket, cache, notes, clock }: S3BlobsParts, keys: readonly string[]) {
+async function secureSome(
+  { directory, bucket, cache, notes, clock }: S3BlobsParts,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
   let left = keys;
   for (let tries = 1; left.length > 0; tries += 1) {
     const states = await notes.note(left);
@@ -156,12 +160,12 @@ async function secureSome({ directory, bucket, cache, notes, clock }: S3BlobsPar
     await eachOf(noted, async (key) => {
       const path = blobPath(directory, key);
       const { size } = statSync(path);
-      await bucket.put({ key, path, size }).catch(refuse);
+      await bucket.put({ key, path, size }, signal).catch(refuse);
       cache.added(size);
     });
     left = left.filter((_, index) => states[index] === 'removing');
-    if (left.length > 0 && tries === REMOVAL_TRIES) throw storageAway(BEING_REMOVED);
-    if (left.length > 0) await pause(clock, REMOVAL_PAUSE_MS);
+    if (left.length > 0 && (tries === REMOVAL_TRIES || signal?.aborted)) throw storageAway(BEING_REMOVED);
+    if (left.length > 0) await pause(clock, REMOVAL_PAUSE_MS, signal);
   }
 }
 

@@ -264,3 +264,16 @@ test.each([
   await expect(put(LARGE())).rejects.toSatisfy(isStorageAway);
   expect(bucket.fault()).toContain(words);
 });
+
+test('what is being put ends with its caller', async () => {
+  const { s3, put, blobs, bucket } = await fixture();
+  const key = await put(LARGE());
+  s3.fault = () => 'silence';
+  const ending = new AbortController();
+  const putting = blobs.secure([key], ending.signal);
+  await expect.poll(() => s3.asked.length).toBe(2);
+  ending.abort();
+  await expect(putting).rejects.toSatisfy(isStorageAway);
+  expect(bucket.fault()).toContain('cancelled');
+  expect(s3.asked).toHaveLength(2);
+});
