@@ -68,25 +68,27 @@ export function makePageSweeper({ store, blobs, versions, clock, log }: PageSwee
       const keys = await pageRemovals.listRemovals(after, SLICE);
       const last = keys.at(-1);
       if (last === undefined) break;
-      const done = await removeSome(keys);
-      if (done.length > 0) await pageRemovals.finishRemovals(done);
-      if (done.length < keys.length) isComplete = false;
+      const { removed, used } = await removeSome(keys);
+      if (removed.length + used.length > 0) await pageRemovals.finishRemovals(removed, used);
+      if (removed.length + used.length < keys.length) isComplete = false;
       after = last;
       await nextTurn();
     }
     return isComplete ? null : RETRY_MS;
   }
 
-  async function removeSome(keys: readonly string[]): Promise<string[]> {
-    const done: string[] = [];
+  async function removeSome(keys: readonly string[]) {
+    const [removed, used]: [string[], string[]] = [[], []];
     for (const key of keys) {
+      let isUsed = false;
+      const look = async (asked: string) => (isUsed = await sessions.isBlobInUse(asked));
       try {
-        if (await blobs.removeUnless(key, sessions.isBlobInUse)) done.push(key);
+        if (await blobs.removeUnless(key, look)) (isUsed ? used : removed).push(key);
       } catch (error) {
         log.error({ err: error }, 'a blob of a withdrawn version could not be removed');
       }
     }
-    return done;
+    return { removed, used };
   }
 
   return makeService({ work, failure: 'published pages could not be cleaned up', maxRetryMs: RETRY_MS, clock, log });

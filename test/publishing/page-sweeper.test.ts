@@ -122,6 +122,22 @@ test('what the session still has stays when all of its pages end', async () => {
   ]);
 });
 
+test('bytes whose last use ends while they are found in use go with the next sweep', async () => {
+  const { run, keyOf } = await workspace({ '/site/index.html': 'a' });
+  const [one, two] = [await fixture.publish(run), await fixture.publish(run)];
+  await deleteSession(run);
+  const { finishRemovals, clearWithdrawn } = fixture.store.pageRemovals;
+  vi.spyOn(fixture.store.pageRemovals, 'finishRemovals').mockImplementationOnce(async (...keys) => {
+    await fixture.store.shares.withdraw(two.shareCode);
+    while (await clearWithdrawn());
+    await finishRemovals(...keys);
+  });
+  await fixture.store.shares.withdraw(one.shareCode);
+  await sweep();
+  await sweep();
+  expect(hasBlob(keyOf('/site/index.html'))).toBe(false);
+});
+
 test('a deleted page goes with all its versions, its jobs and its bytes; others stay', async () => {
   const { run, keyOf } = await workspace({ '/site/index.html': 'a', '/site/own.txt': 'own' });
   const { id } = await fixture.publish(run);

@@ -1,12 +1,16 @@
 // Gives back what withdrawn versions, deleted pages and abandoned drafts hold, a bounded number of rows a commit.
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { isInUse, REFERENCES } from '../sessions/cleanups.ts';
 import { countOpenIn } from './page-rows.ts';
 
 /** Rows of a manifest in one commit: each takes an entry out of the index on contents. */
 const FILES_AT_ONCE = 250;
 const VERSIONS_AT_ONCE = 50;
 const JOBS_AT_ONCE = 500;
+
+const FORGET = 'DELETE FROM publish_removals WHERE sha256 = ?';
+const FORGET_USED = `${FORGET} AND (${isInUse('?')})`;
 
 /** The verbs. Those that write are called until they return false, and may be repeated after a crash. */
 export function makePageRemovals({ write, read }: Database) {
@@ -71,9 +75,10 @@ export function makePageRemovals({ write, read }: Database) {
       return (yield* tx.all<{ sha256: string }>(sql, afterKey, limit)).map(({ sha256 }) => sha256);
     }),
 
-    /** These blobs were removed, or something else refers to them. */
-    finishRemovals: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
-      for (const key of keys) yield* tx.run('DELETE FROM publish_removals WHERE sha256 = ?', key);
+    /** These blobs were removed, and others left as something else refers to them, unless that has ended by now. */
+    finishRemovals: write(function* (tx: Transaction, removed: readonly string[], used: readonly string[]): Step<void> {
+      for (const key of removed) yield* tx.run(FORGET, key);
+      for (const key of used) yield* tx.run(FORGET_USED, key, ...REFERENCES.map(() => key), key);
     }, FREES),
   };
 }

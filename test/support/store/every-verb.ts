@@ -636,7 +636,8 @@ async function callPublished({ store, clock, user }: StoreFixture, id: number, c
   await pages.delete(id);
   while (await pageRemovals.clearWithdrawn());
   while (await pageRemovals.clearDeleted());
-  await pageRemovals.finishRemovals(await pageRemovals.listRemovals('', 9));
+  const removals = await pageRemovals.listRemovals('', 9);
+  await pageRemovals.finishRemovals(removals, removals);
 }
 
 /** A note, and the log with each filter and from each end. */
