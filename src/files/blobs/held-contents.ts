@@ -1,4 +1,5 @@
 // The bytes of small blobs that a holder has and no row yet: in memory, or in a scratch file where they are many.
+import { hash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import type { ContentSource } from '../../domain/sessions/contents.ts';
 
@@ -73,7 +74,9 @@ async function readInto(found: Map<string, Buffer>, path: string, places: readon
   for (const { key, at, size } of places) {
     const bytes = Buffer.allocUnsafeSlow(size);
     const { bytesRead } = await file.read(bytes, 0, size, at);
-    if (bytesRead !== size) throw new Error('The bytes of a small blob are not whole.');
+    // The file of another attempt may have others there.
+    if (bytesRead !== size || hash('sha256', bytes) !== key)
+      throw new Error('The bytes of a small blob are not whole.');
     found.set(key, bytes);
   }
 }

@@ -37,6 +37,10 @@ export interface SmallContent {
 const [MAX_OF_ONE, MAX_OF_ALL] = [MB, 16 * MB];
 const ROWS_AT_ONCE = 100;
 
+/** For others than the holder: its file may be gone before it says so, and a row may have them as well. */
+const readHeld = (contents: HeldContents, keys: readonly string[]): Promise<Contents> =>
+  contents.read(keys).catch(() => new Map<string, Buffer>());
+
 export function makeSmallContent(rows: SmallBlobRows): SmallContent {
   const memory = makeSmallBlobs();
   const open = new Set<HeldContents>();
@@ -73,14 +77,15 @@ export function makeSmallContent(rows: SmallBlobRows): SmallContent {
       const known = memory.find(key);
       if (known !== undefined) return known;
       const holder = Array.from(open).find((contents) => contents.has(key));
-      const held = holder && (await holder.read([key])).get(key);
+      const held = holder && (await readHeld(holder, [key])).get(key);
       return held ?? memory.keep(key, () => rows.find(key));
     },
     findSome: async (keys) => {
       const found = new Map(await rows.findSome(keys));
       const missing = keys.filter((key) => !found.has(key));
       if (missing.length > 0)
-        for (const contents of open) for (const [key, bytes] of await contents.read(missing)) found.set(key, bytes);
+        for (const contents of open)
+          for (const [key, bytes] of await readHeld(contents, missing)) found.set(key, bytes);
       return found;
     },
     keep: memory.keep,

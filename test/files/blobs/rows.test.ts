@@ -155,3 +155,19 @@ test('what was written for a holder goes with it', async () => {
   hold.release();
   await expect.poll(files).toBe(0);
 });
+
+test.each([
+  ['is gone', null],
+  ['has other bytes', 'nets'],
+])('a row is read although the scratch file of someone who holds the same content %s', async (_, content) => {
+  const key = await keep('text');
+  const reader = await another();
+  const scratch = join(temporaryDirectory(), 'scratch');
+  if (content !== null) writeFileSync(scratch, content);
+  const hold = reader.hold();
+  hold.take({ bytes: scratch, places: [{ key, at: 0, size: 4 }] });
+  expect((await reader.read(key)).toString()).toBe('text');
+  // Who stores what it holds must not store anything else.
+  await expect(hold.contents.read([key])).rejects.toThrow();
+  hold.release();
+});
