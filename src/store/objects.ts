@@ -130,10 +130,15 @@ function makeRemovals({ read, write }: Database) {
       return begun;
     }, FREES),
 
-    /** Some are removed. */
-    endRemovals: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
-      for (const key of keys)
+    /** Some are removed, and others were left untouched, so that they may be stored at once. */
+    endRemovals: write(function* (
+      tx: Transaction,
+      removed: readonly string[],
+      untouched: readonly string[] = [],
+    ): Step<void> {
+      for (const key of removed)
         yield* tx.run('DELETE FROM loose_objects WHERE key = ? AND removing_since IS NOT NULL', key);
+      for (const key of untouched) yield* tx.run('UPDATE loose_objects SET removing_since = NULL WHERE key = ?', key);
     }, FREES),
   };
 }

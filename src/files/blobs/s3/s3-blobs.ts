@@ -156,8 +156,11 @@ async function secureSome(
   let left = keys;
   for (let tries = 1; left.length > 0; tries += 1) {
     const states = await notes.note(left);
-    const noted = left.filter((_, index) => states[index] === 'noted');
-    await eachOf(noted, async (key) => {
+    const stored = left.filter((_, index) => states[index] !== 'removing');
+    const listed = new Set(left.filter((_, index) => states[index] === 'listed'));
+    await eachOf(stored, async (key) => {
+      // Rows of a backup may list what was removed since: it is stored again.
+      if (listed.has(key) && (await bucket.sizeOf(key).catch(refuse)) !== null) return;
       const path = blobPath(directory, key);
       const { size } = statSync(path);
       await bucket.put({ key, path, size }, signal).catch(refuse);

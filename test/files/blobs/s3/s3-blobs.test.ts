@@ -16,6 +16,7 @@ import { makeLog } from '../../../../src/log/log.ts';
 import { MOST_OBJECTS } from '../../../../src/store/objects.ts';
 import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
 import { faultyS3 } from '../../../support/s3/faulty-s3.ts';
+import { attachmentOf } from '../../../support/store/small-contents.ts';
 import { storeFixture } from '../../../support/store/store-fixture.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +24,7 @@ const log = makeLog({ level: 'silent' as Settings['log']['level'] });
 
 /** Blobs of a directory and a bucket; the clock of the notes is a fake one. */
 async function fixture({ limit = 1_000_000_000, isShared = false, redirects = false } = {}) {
-  const [s3, { store, clock }] = [await faultyS3(), await storeFixture()];
+  const [s3, { store, clock, accept }] = [await faultyS3(), await storeFixture()];
   const bucket = watchBucket(makeBucket({ target: s3.target, clock: systemClock, firstPauseMs: 1, idleMs: 1_000 }));
   onTestFinished(bucket.close);
   const directory = temporaryDirectory();
@@ -47,6 +48,7 @@ async function fixture({ limit = 1_000_000_000, isShared = false, redirects = fa
     s3,
     store,
     clock,
+    accept,
     bucket,
     directory,
     blobs,
@@ -276,4 +278,38 @@ test('what is being put ends with its caller', async () => {
   await expect(putting).rejects.toSatisfy(isStorageAway);
   expect(bucket.fault()).toContain('cancelled');
   expect(s3.asked).toHaveLength(2);
+});
+
+test('one that can not be removed holds up no other, and what a batch has no time for may be stored at once', async () => {
+  const { store, clock } = await storeFixture();
+  const keys = ['a', 'b', 'c', 'd'];
+  await store.objects.noteRemoved(keys);
+  clock.advance(HOUR_MS + 1);
+  const removed: string[] = [];
+  let stuck = 0;
+  const remove = async (key: string) => {
+    if (key === 'a' && (stuck += 1) === 1) throw new Error('stuck');
+    removed.push(key);
+    // Slow: the batch has no time for the last one.
+    if (key === 'c') clock.advance(61_000);
+    if (key === 'c') await expect.poll(() => store.objects.note(['d'])).toEqual(['removing']);
+  };
+  const sweeper = makeObjectSweeper({ store, blobs: { isHeld: () => false }, bucket: { remove }, clock, log });
+  onTestFinished(() => sweeper.stop());
+  sweeper.wake();
+  await sweeper.settled();
+  expect(removed).toEqual(['b', 'c']);
+  expect(await store.objects.note(['d'])).toEqual(['noted']);
+  expect(await store.objects.note(['a'])).toEqual(['removing']);
+});
+
+test('what a row lists and the bucket has lost is stored there again', async () => {
+  const { put, bucket, store, objects, accept } = await fixture();
+  const bytes = LARGE();
+  const key = await put(bytes);
+  await accept({ attachments: [attachmentOf(bytes, 'a')] });
+  await bucket.remove(key);
+  expect(await store.objects.note([key])).toEqual(['listed']);
+  await put(bytes);
+  expect(await objects()).toEqual([key]);
 });
