@@ -1,7 +1,7 @@
 // Copies all blobs of a directory into a bucket, or back, while nobody writes either: each is verified, and what is there already is not
 // copied again.
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eachOf } from './at-once.ts';
 import { blobPath } from '../blob-place.ts';
@@ -58,7 +58,7 @@ export async function copyToBucket({ directory, bucket, progress, signal }: Copy
   return done;
 }
 
-/** Fetches what the directory lacks. Rejects as `fetch` does, with `S3Error`, and when the signal aborts. */
+/** Fetches what the directory lacks, or has damaged. Rejects as `fetch` does, with `S3Error`, and when the signal aborts. */
 export async function copyToDirectory(parts: CopyParts & { readonly fetch: FetchBlob }): Promise<Copied> {
   const { directory, bucket, progress, signal, fetch } = parts;
   let total = 0;
@@ -66,7 +66,10 @@ export async function copyToDirectory(parts: CopyParts & { readonly fetch: Fetch
   const done = { ...NOTHING };
   await eachOf(bucket.list(), async ({ key, size }) => {
     signal.throwIfAborted();
-    if (sizeOf(directory, key) !== size) {
+    const path = blobPath(directory, key);
+    if (sizeOf(directory, key) !== size || (await hashOf(path)) !== key) {
+      // What is there is damaged: it would be taken for the whole.
+      rmSync(path, { force: true });
       await fetch(key);
       done.copied += 1;
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
@@ -63,4 +63,18 @@ test('a file whose bytes have changed is left out, and told', async () => {
   appendFileSync(blobPath(directory, keys[3]!), '!');
   expect(await copyToBucket(parts)).toMatchObject({ blobs: COUNT - 1, damaged: 1, damagedKey: keys[3] });
   expect(await bucket.sizeOf(keys[3]!)).toBeNull();
+});
+
+test('files whose bytes have changed are fetched', async () => {
+  const { bucket, directory, keys, parts } = await fixture();
+  await copyToBucket(parts);
+  mkdirSync(join(directory, 'incoming'));
+  const [longer, other] = [blobPath(directory, keys[3]!), blobPath(directory, keys[4]!)];
+  const contents = readFileSync(other, 'utf8');
+  appendFileSync(longer, '!');
+  writeFileSync(other, contents.toUpperCase());
+  const fetch = makeFetchBlob({ directory, bucket, brought: () => undefined });
+  expect(await copyToDirectory({ ...parts, fetch })).toMatchObject({ blobs: COUNT, copied: 2 });
+  expect(readFileSync(other, 'utf8')).toBe(contents);
+  expect(readFileSync(longer, 'utf8')).not.toContain('!');
 });
