@@ -25,7 +25,7 @@ const log = makeLog({ level: 'silent' as Settings['log']['level'] });
 /** Blobs of a directory and a bucket; the clock of the notes is a fake one. */
 async function fixture({ limit = 1_000_000_000, isShared = false, redirects = false } = {}) {
   const [s3, { store, clock, accept }] = [await faultyS3(), await storeFixture()];
-  const bucket = watchBucket(makeBucket({ target: s3.target, clock: systemClock, firstPauseMs: 1, idleMs: 1_000 }));
+  const bucket = watchBucket(makeBucket({ target: s3.target, clock: systemClock, firstPauseMs: 1 }));
   onTestFinished(bucket.close);
   const directory = temporaryDirectory();
   const local = await openBlobStore(directory, store.smallBlobs);

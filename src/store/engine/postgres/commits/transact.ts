@@ -124,9 +124,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
 /** The runs that others have written to since the last transaction. */
 function writtenBefore([, count, runs]: readonly Value[]): readonly number[] | 'all' {
   if (Number(count) >= MANY) return 'all';
-  return String(runs ?? '')
-    .split(' ')
-    .map(Number);
+  return runs === null ? [] : String(runs).split(' ').map(Number);
 }
 
 /**
