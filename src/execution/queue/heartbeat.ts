@@ -38,6 +38,8 @@ export interface Heartbeat {
   copied(): string | null;
   /** What keeps the node from starting runs; null without. */
   fault(): string | null;
+  /** For how many milliseconds the database has taken no beat. */
+  silentMs(): number;
 }
 
 export function makeHeartbeat(
@@ -52,9 +54,15 @@ export function makeHeartbeat(
   let replaced: string | null = null;
   let beats = 0;
   let isStarted = false;
+  let heardAt = clock.monotonic();
   const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
-  const beat = () => nodes.beat(allFacts(), replaced);
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
+
+  async function beat() {
+    const said = await nodes.beat(allFacts(), replaced);
+    heardAt = clock.monotonic();
+    return said;
+  }
 
   async function work(): Promise<number> {
     let said = await beat();
@@ -94,6 +102,7 @@ export function makeHeartbeat(
     isDraining,
     copied,
     fault,
+    silentMs: () => clock.monotonic() - heardAt,
   };
 }
 

@@ -122,6 +122,24 @@ test('a daemon that can’t write its beats stays online for itself, and says wh
   expect(node.onlineCapacity()).toBe(4);
 });
 
+test('a node whose beats get no answer for fifteen seconds knows that the others have it for lost, until one is answered', {
+  tags: ['L8'],
+}, async () => {
+  const { store } = await storeFixture();
+  let gate = Promise.resolve();
+  const beat: typeof store.nodes.beat = async (...of) => gate.then(() => store.nodes.beat(...of));
+  const { node, clock } = processOn({ store: { ...store, nodes: { ...store.nodes, beat } } }, ONE);
+  await node.start();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  clock.advance(ONLINE_MS);
+  expect(node.silence()).toBeNull();
+  clock.advance(1);
+  expect(node.silence()).toBe("The daemon's database has not answered for 15 seconds.");
+  resolve();
+  await waitFor(() => node.silence() === null);
+});
+
 test('what a crash has left registered is not online after the next start, but the node that starts is', async () => {
   const fixture = await storeFixture();
   for (const of of [ONE, TWO]) await fixture.store.nodes.beat({ ...of, process: 'crashed', slots: 8 }, null);
