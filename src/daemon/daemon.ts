@@ -94,7 +94,7 @@ async function build(start: Start): Promise<Daemon> {
   });
 
   await settleNames(store, live, log);
-  await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, log });
+  await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, node: identity.id, log });
   // Before the listeners open: without a worker node, background runs would be refused, and runs need to know of the sandbox.
   await Promise.all([rooms.node.start(), sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });

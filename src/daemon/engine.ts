@@ -102,7 +102,7 @@ export function makeEngine(parts: EngineParts) {
   const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, node, ...forRuns });
-  const leases = makeLeases({ store, clock, log, held: queue.held });
+  const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
 
   const scheduler = openScheduler({ ...parts, node, clock });
   store.schedules.onRescheduled(() => happened('task rescheduled'));

@@ -114,6 +114,8 @@ export interface Settings {
     readonly quotaMb: number;
     /** Disk space of all workspaces of one user's sessions; 0 for any. */
     readonly userQuotaMb: number;
+    /** How long turns are left to the node that has the files of their session. */
+    readonly stickySeconds: number;
   };
   readonly disk: {
     /** With less free, new turns are refused, and commands are ended. */

@@ -69,7 +69,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     metrics: makeMetricReads(database),
     diskSamples: makeDiskSamples(database),
     retention: makeRetention(database),
-    nodes: makeWorkerNodes(database),
+    nodes: makeWorkerNodes(database, kit),
     objects: makeObjects(database),
     findIds: makeFindIds(database),
     ...stateOf(database),

@@ -1,6 +1,9 @@
 // Rows of nodes: who has registered, and its beats. Whether one is online, each process observes itself (L6).
 import { notFound } from '../domain/errors.ts';
 import type { NodeFacts } from '../domain/nodes/node.ts';
+import type { BudgetKit } from './budgets/reserve.ts';
+import { rescueNode } from './lifecycle/rescue-node.ts';
+import type { Rescued } from './lifecycle/rescue-runs.ts';
 import { makeAuditedWrite, type Note } from './audit/record-entry.ts';
 import { COMMITTED, type Database, FREES } from './engine/database.ts';
 import { flag, json, plain, rowKind } from './engine/row.ts';
@@ -20,6 +23,8 @@ export interface NodeRow extends Omit<NodeFacts, 'process'> {
   readonly lastBeatAt: number;
   readonly silentMs: number;
   readonly registeredAt: number;
+  /** Whether it does what is done once for all nodes. */
+  readonly leader: boolean;
 }
 
 /** A node is forgotten after thirty days without a beat. */
@@ -38,7 +43,15 @@ const BEAT = `INSERT INTO worker_nodes
     running = excluded.running, noticed = excluded.noticed, beats = worker_nodes.beats + 1,
     last_beat_at = excluded.last_beat_at
   WHERE worker_nodes.process IS NULL OR worker_nodes.process IN (excluded.process, ?)
-  RETURNING draining`;
+  RETURNING draining, leader, beats = 1 AS is_new`;
+
+/** Who has left, or was lost, leads no more; the next one that beats does. */
+const UNLEAD = 'UPDATE worker_nodes SET leader = 0 WHERE leader = 1 AND process IS NULL';
+const LEAD = `UPDATE worker_nodes SET leader = 1
+  WHERE id = ? AND NOT EXISTS (SELECT 1 FROM worker_nodes WHERE leader = 1)`;
+const LEAVE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND process = ?`;
+const LOSE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND beats = ? AND process IS NOT NULL`;
+const AT_HOME = 'INSERT INTO installation (id, home_node) VALUES (1, ?) ON CONFLICT (id) DO NOTHING';
 
 const NODE = rowKind<NodeRow>({
   id: plain,
@@ -57,11 +70,12 @@ const NODE = rowKind<NodeRow>({
   lastBeatAt: plain,
   silentMs: plain,
   registeredAt: plain,
+  leader: flag,
 });
 const LIST = `SELECT *, database_now() - last_beat_at AS silent_ms FROM worker_nodes ORDER BY name, id`;
 
 /** The verbs on nodes. */
-export function makeWorkerNodes(database: Database) {
+export function makeWorkerNodes(database: Database, kit: BudgetKit) {
   const { write, read } = database;
   const auditedWrite = makeAuditedWrite(database);
   return {
@@ -73,8 +87,17 @@ export function makeWorkerNodes(database: Database) {
 
     /** Notes that a process has left its node. */
     leave: write(function* (tx: Transaction, { id, process }: Pick<NodeFacts, 'id' | 'process'>): Step<void> {
-      yield* tx.run('UPDATE worker_nodes SET process = NULL, running = 0 WHERE id = ? AND process = ?', id, process);
-    }),
+      if ((yield* tx.count(LEAVE, id, process)) === 1) yield* rescueNode(tx, kit, id);
+    }, FREES),
+
+    /**
+     * Takes the runs of a node that was lost, unless it has beaten since: from then on nothing of its process is committed. Returns what
+     * became of them; null when it lives.
+     */
+    takeOver: write(function* (tx: Transaction, { id, beats }: Pick<NodeRow, 'id' | 'beats'>): Step<Rescued | null> {
+      if ((yield* tx.count(LOSE, id, beats)) === 0) return null;
+      return yield* rescueNode(tx, kit, id);
+    }, FREES),
 
     /** Every registered node, online or not, by name. */
     list: read(function* (tx: Reader): Step<NodeRow[]> {
@@ -92,7 +115,9 @@ export function makeWorkerNodes(database: Database) {
     /** Removes a node, unless it has beaten again. Returns whether it was removed. */
     remove: ({ id, beats }: Pick<NodeRow, 'id' | 'beats'>, note?: Note<boolean>) =>
       auditedWrite(note, function* (tx) {
-        return (yield* tx.count('DELETE FROM worker_nodes WHERE id = ? AND beats = ?', id, beats)) === 1;
+        if ((yield* tx.count('DELETE FROM worker_nodes WHERE id = ? AND beats = ?', id, beats)) === 0) return false;
+        yield* rescueNode(tx, kit, id);
+        return true;
       }),
 
     /** Forgets nodes without a beat for long, and the oldest of too many, but never this one. Returns whether there may be more. */
@@ -110,15 +135,24 @@ export function makeWorkerNodes(database: Database) {
         MOST_NODES - 1,
       );
       const gone = new Set([...old, ...beyond].map((row) => row.id));
-      for (const one of gone) yield* tx.run('DELETE FROM worker_nodes WHERE id = ?', one);
+      for (const one of gone) {
+        yield* tx.run('DELETE FROM worker_nodes WHERE id = ?', one);
+        yield* rescueNode(tx, kit, one);
+      }
       return gone.size >= FORGOTTEN_AT_ONCE;
     }, FREES),
   };
 }
 
-function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<{ draining: boolean } | null> {
+/** What the row of a node says to the process that beats. */
+export interface BeatAnswer {
+  readonly draining: boolean;
+  readonly leader: boolean;
+}
+
+function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<BeatAnswer | null> {
   const draining = Number(node.draining);
-  const row = yield* tx.get<{ draining: number }>(
+  const row = yield* tx.get<{ draining: number; leader: number; isNew: number }>(
     BEAT,
     node.id,
     node.process,
@@ -133,7 +167,15 @@ function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<
     draining,
     replaced ?? node.process,
   );
-  if (row !== undefined) return { draining: row.draining === 1 };
-  yield* tx.run('UPDATE worker_nodes SET contests = contests + 1 WHERE id = ?', node.id);
-  return null;
+  if (row === undefined) {
+    yield* tx.run('UPDATE worker_nodes SET contests = contests + 1 WHERE id = ?', node.id);
+    return null;
+  }
+  if (row.isNew === 1) yield* tx.run(AT_HOME, node.id);
+  return { draining: row.draining === 1, leader: row.leader === 1 || (yield* leadIn(tx, node)) };
+}
+
+function* leadIn(tx: Transaction, { id }: NodeFacts): Step<boolean> {
+  yield* tx.run(UNLEAD);
+  return (yield* tx.count(LEAD, id)) === 1;
 }

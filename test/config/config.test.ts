@@ -107,7 +107,7 @@ test('without any source, every setting has its default, and that is its origin'
     streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 30 },
     shell: { enabled: true, timeoutSeconds: 120, maxOutputKb: 1024, memoryMb: 1024, maxProcesses: 256 },
     browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 1536 },
-    workspace: { quotaMb: 2048, userQuotaMb: 0 },
+    workspace: { quotaMb: 2048, userQuotaMb: 0, stickySeconds: 10 },
     disk: { keepFreeMb: 500 },
     egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
     publish: { maxFiles: 5_000, maxTotalMb: 500 },

@@ -78,7 +78,7 @@ test('a run whose worker was lost is claimed again, and what it streamed is thro
 test('a lease that ended wakes the queue', async () => {
   const run = await running();
   fixture.clock.advance(60_001);
-  await fixture.store.runs.renewLeases([], 60_000);
+  await fixture.store.runs.renewLeases('here', [], 60_000);
   expect(woken.queue).toEqual([run.sessionSeq]);
 });
 

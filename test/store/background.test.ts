@@ -132,7 +132,13 @@ test('background runs never take the last slot', { tags: ['C6'] }, async () => {
   const fixture = await storeFixture();
   const keys = await Promise.all(Array.from({ length: 5 }, () => fixture.makeKey()));
   for (const key of keys) await submit(fixture, { key });
-  const order = { limit: 10, leaseMs: 1_000, background: { ...BACKGROUND_CLAIM, slots: 3 }, modelFor: () => 'm' };
+  const order = {
+    limit: 10,
+    node: 'here',
+    leaseMs: 1_000,
+    background: { ...BACKGROUND_CLAIM, slots: 3 },
+    modelFor: () => 'm',
+  };
   expect(await fixture.store.runs.claim(order)).toHaveLength(3);
   expect(await fixture.store.runs.claim(order)).toHaveLength(0);
   await fixture.accept();

@@ -43,7 +43,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'runs.list': ({ store }) => store.runs.list({ ...PAGE, sessionSeq: null, status: null }),
   'runs.listWaiting': ({ store }) => store.runs.listWaiting(PAGE),
   'runs.listMilestones': ({ store, steps }) => store.runs.listMilestones(steps.runSeq, 0),
-  'runs.listExecutingSessions': ({ store }) => store.runs.listExecutingSessions(),
+  'runs.listExecutingSessions': ({ store }) => store.runs.listExecutingSessions('here'),
   'sessions.list': ({ store }) => store.sessions.list({ ...PAGE, userSeq: null, keySeq: null }),
   'sessions.listOfKey': ({ store, fixture }) => store.sessions.listOfKey(fixture.key.seq, PAGE.limit, 0),
   'events.listOfSession': ({ store, many }) =>
@@ -173,7 +173,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   createFirstAdministrator: '',
   users: 'count create get findTokenHolder findLogin findNamed ensure change',
   teams: 'create get change',
-  budgets: 'find list set remove reserve saveHeld forget settleLost settleLeft release heldOf',
+  budgets: 'find list set remove reserve saveHeld forget settleLost release heldOf',
   budgetsInForce: 'any begun changed mayBe onChange',
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
@@ -187,7 +187,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   smallBlobs: 'find remove',
   screenshots: 'keep find',
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
-  nodes: 'beat leave setDraining remove',
+  nodes: 'beat leave takeOver setDraining remove',
   artifacts:
     'findWork isAfterUncollected listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',
   office: 'listQuarters hasTeam findLastCall',
@@ -208,7 +208,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   objects: 'endRemovals getLocation setLocation listDue listRowless',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
-  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop confirmStops waitForUser expireQueued findNewestQueued',
+  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop waitForUser expireQueued findNewestQueued',
   retention:
     'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',

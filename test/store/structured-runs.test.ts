@@ -112,6 +112,6 @@ test('a crash between the end of the agent and the settling keeps the result', a
   await fixture.accept({ outputSchema: SCHEMA });
   const [run] = await fixture.claim();
   await fixture.store.runs.finalize(fenceOf(run!), { ...ANSWERED, structured: { value: null } });
-  expect(await fixture.store.runs.rescue()).toMatchObject({ settled: 1 });
+  expect(await fixture.store.runs.rescue('here')).toMatchObject({ settled: 1 });
   expect(await fixture.store.runs.get(run!.seq)).toMatchObject({ structuredOutput: { value: null } });
 });

@@ -4,7 +4,7 @@ import { KEPT_MS, MOST_NODES } from '../../src/store/worker-nodes.ts';
 import { isPostgres } from '../support/postgres/shared-cluster.ts';
 import { aNode, nodeId } from '../support/store/nodes.ts';
 import { literal } from '../support/store/open-store.ts';
-import { storeFixture } from '../support/store/store-fixture.ts';
+import { START, storeFixture } from '../support/store/store-fixture.ts';
 
 /** A store with rows of nodes by how long each has been silent, on the database's clock. */
 async function fixtureWith(silent: Readonly<Record<string, number>> = {}) {
@@ -44,11 +44,11 @@ test('of too many nodes the thousand that have beaten last stay, and at most a h
 
 test('a beat takes what the node says of itself, and counts; by the clock of the database', async () => {
   const { nodes, clock } = await fixtureWith();
-  expect(await nodes.beat(HERE, null)).toEqual({ draining: false });
+  expect(await nodes.beat(HERE, null)).toEqual({ draining: false, leader: true });
   clock.advance(5_000);
   const before = isPostgres ? Date.now() : clock.now();
   const changed = { ...HERE, name: 'nadir', version: '2.0.0', slots: 8, labels: ['zone=a', 'gpu'], running: 3 };
-  expect(await nodes.beat(changed, null)).toEqual({ draining: false });
+  expect(await nodes.beat(changed, null)).toEqual({ draining: false, leader: true });
   const [row] = await nodes.list();
   expect(row).toMatchObject({ ...changed, noticed: false, beats: 2, contests: 0 });
   expect(row!.lastBeatAt - row!.registeredAt).toBeGreaterThanOrEqual(isPostgres ? 0 : 5_000);
@@ -69,8 +69,8 @@ test('a process that isn’t the one of the row changes nothing but a count, unt
   expect((await nodes.list())[0]).toMatchObject({ name: 'zenith', process: HERE.process, beats: 1, contests: 2 });
   await nodes.leave(HERE);
   expect((await nodes.list())[0]).toMatchObject({ process: null, beats: 1 });
-  expect(await nodes.beat(copy, null)).toEqual({ draining: false });
-  expect(await nodes.beat(HERE, 'copy')).toEqual({ draining: false });
+  expect(await nodes.beat(copy, null)).toEqual({ draining: false, leader: true });
+  expect(await nodes.beat(HERE, 'copy')).toEqual({ draining: false, leader: true });
   expect((await nodes.list())[0]).toMatchObject({ process: HERE.process, name: 'zenith', beats: 3 });
 });
 
@@ -78,14 +78,17 @@ test('a node drains until it is told otherwise, over its end and its next start;
   const { nodes } = await fixtureWith();
   await nodes.beat(HERE, null);
   await nodes.setDraining(HERE.id, true);
-  expect(await nodes.beat(HERE, null)).toEqual({ draining: true });
+  expect(await nodes.beat(HERE, null)).toEqual({ draining: true, leader: true });
   expect((await nodes.list())[0]).toMatchObject({ draining: true, noticed: false });
   await nodes.beat({ ...HERE, draining: true }, null);
   expect((await nodes.list())[0]).toMatchObject({ draining: true, noticed: true });
   await nodes.leave(HERE);
-  expect(await nodes.beat({ ...HERE, process: 'next' }, null)).toEqual({ draining: true });
+  expect(await nodes.beat({ ...HERE, process: 'next' }, null)).toEqual({ draining: true, leader: true });
   await nodes.setDraining(HERE.id, false);
-  expect(await nodes.beat({ ...HERE, process: 'next', draining: true }, null)).toEqual({ draining: false });
+  expect(await nodes.beat({ ...HERE, process: 'next', draining: true }, null)).toEqual({
+    draining: false,
+    leader: true,
+  });
   await expect(nodes.setDraining(nodeId(404), true)).rejects.toMatchObject({ reason: 'not_found' });
 });
 
@@ -97,7 +100,7 @@ test('a node whose row was removed keeps that it drains, and one that has beaten
   expect(await nodes.remove(seen!)).toBe(false);
   expect(await nodes.remove((await nodes.list())[0]!)).toBe(true);
   expect(await ids()).toEqual([]);
-  expect(await nodes.beat({ ...HERE, draining: true }, null)).toEqual({ draining: true });
+  expect(await nodes.beat({ ...HERE, draining: true }, null)).toEqual({ draining: true, leader: true });
 });
 
 test('a node that has left stays registered', async () => {
@@ -105,4 +108,53 @@ test('a node that has left stays registered', async () => {
   await nodes.beat(HERE, null);
   await nodes.leave(HERE);
   expect(await ids()).toEqual(['elsewhere', HERE.id]);
+});
+
+test('one node leads while its process is there; then the next one that beats does', async () => {
+  const { nodes } = await fixtureWith();
+  const other = aNode({ id: nodeId(8), process: 'other' });
+  expect(await nodes.beat(HERE, null)).toMatchObject({ leader: true });
+  expect(await nodes.beat(other, null)).toMatchObject({ leader: false });
+  expect(await nodes.beat(HERE, null)).toMatchObject({ leader: true });
+  await nodes.leave(HERE);
+  expect(await nodes.beat(other, null)).toMatchObject({ leader: true });
+  expect(await nodes.beat({ ...HERE, process: 'again' }, null)).toMatchObject({ leader: false });
+  expect((await nodes.list()).filter(({ leader }) => leader)).toMatchObject([{ id: other.id }]);
+});
+
+test('the runs of a node that was lost return to the queue, unless it has beaten since; those of others stay', async () => {
+  const { nodes, store, ...fixture } = await fixtureWith();
+  await nodes.beat(HERE, null);
+  await nodes.beat(aNode({ id: 'here', process: 'other' }), null);
+  await fixture.accept();
+  const [kept] = await fixture.claim();
+  await fixture.accept();
+  const [lost] = await store.runs.claim({
+    ...START,
+    node: HERE.id,
+    limit: 1,
+    background: { slots: 1, maxExecutingPerKey: 1 },
+  });
+  const row = (await nodes.list()).find(({ id }) => id === HERE.id)!;
+  await nodes.beat(HERE, null);
+  expect(await nodes.takeOver(row)).toBeNull();
+  expect(await nodes.takeOver({ ...row, beats: 2 })).toEqual({ settled: 0, interrupted: 1 });
+  expect(await nodes.takeOver({ ...row, beats: 2 })).toBeNull();
+  const statusOf = async (seq: number) => (await store.runs.get(seq)).status;
+  expect([await statusOf(kept!.seq), await statusOf(lost!.run.seq)]).toEqual(['running', 'queued']);
+  expect(await nodes.beat(aNode({ id: 'here', process: 'other' }), null)).toMatchObject({ leader: true });
+});
+
+test('a run whose session has files is left to their node for a while, and any other starts anywhere', async () => {
+  const { store, change, clock, ...fixture } = await fixtureWith();
+  const { sessionSeq } = await fixture.accept();
+  change(`UPDATE sessions SET workspace_node = 'there' WHERE seq = ${sessionSeq};
+    INSERT INTO workspaces (session_seq, file_count) VALUES (${sessionSeq}, 1)`);
+  const order = { ...START, limit: 9, background: { slots: 1, maxExecutingPerKey: 1 } };
+  const leftTo = { nodes: ['there'], forMs: 10_000 };
+  expect(await store.runs.claim({ ...order, leftTo })).toEqual([]);
+  expect(await store.runs.claim({ ...order, leftTo: { ...leftTo, nodes: ['elsewhere'] } })).toHaveLength(1);
+  await store.runs.rescue('here');
+  clock.advance(10_000);
+  expect(await store.runs.claim({ ...order, leftTo })).toMatchObject([{ run: { workspaceNode: 'there' } }]);
 });

@@ -23,6 +23,7 @@ import { fillSession, fillStore } from '../stores/fill-store.ts';
 import { callInLoop, quantile } from '../load.ts';
 
 const ORDER = {
+  node: 'here',
   leaseMs: 60_000,
   background: { slots: 255, maxExecutingPerKey: 2 },
   modelFor: () => 'scripted',

@@ -62,6 +62,13 @@ export const AGENT_OPTIONS = {
       'Megabytes of all workspaces of one user, as of the ends of their runs. New turns of a user beyond that get 413, and ' +
       'their scheduled tasks wait, until sessions are deleted. 0: no limit.',
   },
+  'workspace.sticky_seconds': {
+    schema: seconds(0, 3_600),
+    fallback: 10,
+    about:
+      'Where several daemons share a database: how long a turn of a session with files waits for a free slot of the node that has ' +
+      'them, before another one lays them out.',
+  },
   'artifacts.deadline_seconds': {
     schema: seconds(1, 86_400),
     fallback: 600,

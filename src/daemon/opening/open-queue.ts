@@ -41,7 +41,7 @@ export interface OpenQueueParts {
   readonly documentReader: DocumentReader;
   readonly sweeper: Pick<Sweeper, 'wake'>;
   readonly modelCalled: ExecutorParts['modelCalled'];
-  readonly node: Pick<WorkerNodes, 'mayStart'>;
+  readonly node: Pick<WorkerNodes, 'id' | 'mayStart' | 'others'>;
 }
 
 /** Makes the queue. It claims nothing before it is started. */
@@ -81,7 +81,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     execute: (claim, slotFreed) => executeRun(executor, claim, slotFreed),
     modelFor: (choice) => modelOf({ catalog: catalog(), definitions: definitions() }, choice),
     settings,
-    mayStart: parts.node.mayStart,
+    node: parts.node,
     clock,
     log,
   });

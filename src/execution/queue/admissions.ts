@@ -1,7 +1,6 @@
 // Turns that are being accepted, each with a slot kept for its run where one is free.
 import type { Acceptance } from '../../store/lifecycle/accept-run.ts';
 import type { Claim, StartInput } from '../../store/lifecycle/start-run.ts';
-import { LEASE_MS } from './leases.ts';
 
 export interface Admissions {
   /** Has a turn accepted, then begins its run, or wakes the queue when it didn't start. */
@@ -12,7 +11,9 @@ export interface Admissions {
   settled(): Promise<void>;
 }
 
-export interface AdmissionParts extends Pick<StartInput, 'modelFor'> {
+export interface AdmissionParts {
+  /** How runs start here now. */
+  startInput(): StartInput;
   /** Whether a run may start now. */
   slotFree(): boolean;
   /** Executes a run that was claimed. */
@@ -20,8 +21,7 @@ export interface AdmissionParts extends Pick<StartInput, 'modelFor'> {
   wake(): void;
 }
 
-export function makeAdmissions({ slotFree, modelFor, begin, wake }: AdmissionParts): Admissions {
-  const order: StartInput = { leaseMs: LEASE_MS, modelFor };
+export function makeAdmissions({ slotFree, startInput, begin, wake }: AdmissionParts): Admissions {
   const admissions = new Set<Promise<unknown>>();
   let kept = 0;
 
@@ -30,7 +30,7 @@ export function makeAdmissions({ slotFree, modelFor, begin, wake }: AdmissionPar
     kept += slots;
     let claim: Claim | null = null;
     try {
-      const acceptance = await accept(slots === 1 ? order : null);
+      const acceptance = await accept(slots === 1 ? startInput() : null);
       if (acceptance.kind === 'accepted') claim = acceptance.claim;
       return acceptance;
     } finally {

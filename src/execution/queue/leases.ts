@@ -10,6 +10,8 @@ const RENEWAL_MS = 20_000;
 
 export interface LeaseParts {
   readonly store: Pick<Store, 'runs'>;
+  /** This one. */
+  readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
   /** The attempts that have a worker now. */
@@ -20,9 +22,9 @@ export interface LeaseParts {
  * Makes the service that renews leases. It also works while no run is held: a run that could not be recorded, because the disk
  * was full, has no worker any more, and only the end of its lease returns it to the queue.
  */
-export function makeLeases({ store: { runs }, clock, log, held }: LeaseParts): Service {
+export function makeLeases({ store: { runs }, node, clock, log, held }: LeaseParts): Service {
   async function work(): Promise<number> {
-    await runs.renewLeases(held(), LEASE_MS);
+    await runs.renewLeases(node, held(), LEASE_MS);
     return RENEWAL_MS;
   }
 

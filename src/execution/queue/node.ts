@@ -23,6 +23,9 @@ export interface WorkerNodes {
   setDraining(...input: Parameters<Store['nodes']['setDraining']>): Promise<void>;
   /** Removes a node. Returns false when it has beaten since the last look. */
   remove(id: string, note?: Parameters<Store['nodes']['remove']>[1]): Promise<boolean>;
+  readonly id: string;
+  /** Other nodes that start runs now. */
+  others(): readonly string[];
   /** Whether this process may start runs: it doesn't drain, and is the only one with its id. */
   mayStart(): boolean;
   /** This node, and what keeps it from starting runs, in words; null without. */
@@ -62,6 +65,9 @@ export function makeNode(parts: HeartbeatParts): WorkerNodes {
   const workers = () => list().filter(({ slots }) => slots > 0);
 
   return {
+    id,
+    others: () =>
+      sightings.list().flatMap((one) => (one.state === 'online' && one.slots > 0 && one.id !== id ? [one.id] : [])),
     start,
     stop,
     look,

@@ -9,7 +9,7 @@ import { makeService } from '../../services/service.ts';
 import type { Progress } from '../../store/runs/fence.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { ClaimInput } from '../../store/lifecycle/claim-runs.ts';
-import type { Claim, ModelChoice } from '../../store/lifecycle/start-run.ts';
+import type { Claim, ModelChoice, StartInput } from '../../store/lifecycle/start-run.ts';
 import type { Execution } from '../executor/executor.ts';
 import type { WorkerPool } from '../pool/worker-pool.ts';
 import { type AdmissionParts, type Admissions, makeAdmissions } from './admissions.ts';
@@ -46,6 +46,7 @@ export interface QueueLoad {
 }
 
 const RELEASE_MS = 5_000;
+const LOOK_MS = 1_000;
 
 export interface QueueParts {
   readonly store: Pick<Store, 'runs'>;
@@ -55,19 +56,20 @@ export interface QueueParts {
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
   settings(): Settings;
-  /** Whether this node starts runs; those in progress continue. */
-  mayStart(): boolean;
+  /** This node: whether it starts runs (those in progress continue), and which others do. */
+  readonly node: { readonly id: string; mayStart(): boolean; others(): readonly string[] };
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export function makeQueue(parts: QueueParts): Queue {
-  const { pool, execute, modelFor, mayStart, clock, log } = parts;
+  const { pool, execute, node, clock, log } = parts;
+  const { mayStart } = node;
   let open = false;
   let released: Promise<void> | undefined;
   const claiming = makeClaiming({ ...parts, slotFree, free, begin });
   const service = makeService({ work: claiming.claim, failure: 'no run could be claimed', clock, log });
-  const admissions = makeAdmissions({ slotFree, modelFor, begin, wake: service.wake });
+  const admissions = makeAdmissions({ slotFree, startInput: () => startInput(parts), begin, wake: service.wake });
   const inProgress = makeRunsInProgress(service.wake);
   /** Without the runs that take no slot, so that they delay no others. */
   const busy = () => inProgress.count() - pool.withoutSlot();
@@ -137,17 +139,20 @@ function makeClaiming(parts: ClaimingParts) {
   let wasFull = false;
   let kept = 0;
 
-  async function claim(): Promise<null> {
+  /** Where others start runs as well, one that they were left may come back without anybody's saying so. */
+  const again = () => (parts.node.others().length === 0 ? null : LOOK_MS);
+
+  async function claim(): Promise<number | null> {
     if (parts.free() <= 0) wasFull = true;
-    if (!parts.slotFree()) return null;
+    if (!parts.slotFree()) return again();
     if (!(await runs.anyClaimable())) {
       wasFull = false;
-      return null;
+      return again();
     }
     // Turns may have been admitted meanwhile, and wake the queue when they leave their slots. Once claiming has stopped, the store
     // may close at any moment.
     wasFull ||= parts.free() <= 0;
-    if (!parts.slotFree()) return null;
+    if (!parts.slotFree()) return again();
     kept = parts.free();
     let claims: readonly Claim[] = [];
     try {
@@ -158,23 +163,33 @@ function makeClaiming(parts: ClaimingParts) {
       kept = 0;
       claims.forEach(parts.begin);
     }
-    return null;
+    return again();
   }
 
   return { claim, kept: () => kept };
 }
 
-function claimInput({ pool, settings, modelFor }: QueueParts, limit: number, wasFull: boolean): ClaimInput {
+function startInput({ node, settings, modelFor }: QueueParts): StartInput {
+  const others = node.others();
   return {
-    limit,
     leaseMs: LEASE_MS,
+    node: node.id,
+    ...(others.length > 0 && { leftTo: { nodes: others, forMs: settings().workspace.stickySeconds * 1_000 } }),
+    modelFor,
+  };
+}
+
+function claimInput(parts: QueueParts, limit: number, wasFull: boolean): ClaimInput {
+  const { pool, settings } = parts;
+  return {
+    ...startInput(parts),
+    limit,
     ...(wasFull && { fullSlots: pool.slots() }),
     // Where there is more than one slot, one is always left to people who wait.
     background: {
       slots: Math.max(1, pool.slots() - 1),
       maxExecutingPerKey: settings().background.maxExecutingPerKey,
     },
-    modelFor,
   };
 }
 

@@ -9,21 +9,13 @@ import { forgetIn } from './settle.ts';
 
 type Lost = LostPrompt & { readonly runSeq: number; readonly sessionSeq: number };
 
-/** Rows of one commit. */
-const BATCH = 50;
-
-// In this order, whatever the planner thinks of the sizes: a few rows, and the run of each.
+// Each run that executes has one at most. In this order, whatever the planner thinks of the sizes: a few rows, and the run of each.
 const LEFT = `SELECT c.run_seq, r.session_seq, c.model, c.input_tokens,
     c.cost_usd
-  FROM calls_in_progress c CROSS JOIN runs r ON r.seq = c.run_seq LIMIT ${BATCH}`;
+  FROM calls_in_progress c CROSS JOIN runs r ON r.seq = c.run_seq WHERE coalesce(r.node_id, ?) = ?`;
 
 /** The verbs on calls in progress. */
 export function makeLostCalls({ write }: Database, kit: BudgetKit) {
-  const settleBatch = write(function* (tx: Transaction): Step<number> {
-    const left = yield* tx.all<Lost>(LEFT);
-    for (const call of left) yield* recordLost(tx, kit, call);
-    return left.length;
-  });
   return {
     /** Writes calls in progress down, for the case that the daemon is killed. A run has one at a time. */
     saveHeld: write(function* (tx: Transaction, calls: readonly HeldCall[]): Step<void> {
@@ -53,19 +45,14 @@ export function makeLostCalls({ write }: Database, kit: BudgetKit) {
       return true;
     }),
 
-    /** Records the calls that were in progress when the daemon was killed. Only for a start. Returns how many. */
-    settleLeft: async (): Promise<number> => {
-      let settled = 0;
-      for (;;) {
-        const batch = await settleBatch();
-        settled += batch;
-        if (batch < BATCH) return settled;
-      }
-    },
-
     release: kit.held.release,
     heldOf: kit.held.ofAttempt,
   };
+}
+
+/** Records the calls of a node's runs that were in progress when its process ended. */
+export function* settleLeftIn(tx: Transaction, kit: BudgetKit, node: string): Step<void> {
+  for (const call of yield* tx.all<Lost>(LEFT, node, node)) yield* recordLost(tx, kit, call);
 }
 
 function* recordLost(tx: Transaction, kit: BudgetKit, lost: Lost): Step<void> {

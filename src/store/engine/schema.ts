@@ -7,6 +7,7 @@ import { workspaces } from './migrations/040-workspaces.ts';
 import { smallBlobs } from './migrations/041-small-blobs.ts';
 import { objects as objectNotes } from './migrations/042-objects.ts';
 import { nodes } from './migrations/043-nodes.ts';
+import { severalNodes } from './migrations/044-several-nodes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly string[] = [
   smallBlobs,
   objectNotes,
   nodes,
+  severalNodes,
 ];
 
 /** The schema version this code writes. */

@@ -19,6 +19,7 @@ import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_AWAITED, IS_UNFINISHED } from '../runs/run-states.ts';
 import { findOpenSession, findReplayed, type OpenSession, type Replay, type Submission } from './submissions.ts';
+import { freeOf, homeNode } from './left-runs.ts';
 import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartInput } from './start-run.ts';
 
 export interface NewTurn extends Submission {
@@ -111,8 +112,8 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const starting = start === null ? 'pending' : 'running';
   const session =
     found === undefined
-      ? yield* insertSession(tx, { ...sessionOf(turn), status: starting })
-      : yield* continueSession(tx, found, starting);
+      ? yield* insertSession(tx, { ...sessionOf(turn), status: starting, workspaceNode: start?.workspaceNode ?? null })
+      : yield* continueSession(tx, found, start);
   const opensSession = found === undefined;
   const target = targetOf(turn, found);
   const run = yield* insertRun(tx, { ...runOf(turn, session, start), target, opensSession, ready, start });
@@ -128,7 +129,15 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   if (start === null) return { kind: 'accepted', session, run, claim: null };
   const { outputSchema } = turn;
   const fresh = opensSession ? freshOf(turn, content) : {};
-  const claimed = { ...run, ...fresh, target, opensSession, outputSchema, workedMs: 0, isBackgroundWork: false };
+  const started = {
+    target,
+    opensSession,
+    outputSchema,
+    workspaceNode: start.workspaceNode,
+    workedMs: 0,
+    isBackgroundWork: false,
+  };
+  const claimed = { ...run, ...fresh, ...started };
   emitStarted(tx, claimed);
   return { kind: 'accepted', session, run, claim: { run: claimed, choice: start.choice } };
 }
@@ -146,11 +155,14 @@ interface PlannedStart {
   readonly choice: ModelChoice;
   readonly model: string | null;
   readonly leaseMs: number;
+  readonly node: string;
+  /** The node that has the files of the session. */
+  readonly workspaceNode: string;
 }
 
 /** As they are now: the caller was looked up before. */
-const START = `SELECT k.model AS "keyModel", u.scenario, u.disabled,
-    EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${IS_AWAITED}) AS waiting
+const startOf = (free: string) => `SELECT k.model AS "keyModel", u.scenario, u.disabled,
+    EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${IS_AWAITED}${free}) AS waiting
   FROM users u JOIN api_keys k ON k.seq = ? WHERE u.seq = ?`;
 
 interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
@@ -159,15 +171,32 @@ interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
 }
 
 /** Null for a run that takes its place in the queue, which also stops one whose user was disabled a moment ago (C6). */
-function* planStart(tx: Transaction, turn: NewTurn, found: OpenSession | undefined): Step<PlannedStart | null> {
+function* planStart(tx: Transaction, turn: NewTurn, open: OpenSession | undefined): Step<PlannedStart | null> {
   const { start, background, user, key, setup } = turn;
   if (start === null || background !== null) return null;
-  const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(START, key.seq, user.seq))!;
+  const free = freeOf(tx.now, start);
+  const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(
+    startOf(free.sql),
+    ...free.values,
+    key.seq,
+    user.seq,
+  ))!;
   if (row.waiting === 1 || row.disabled === 1) return null;
-  const leadModel = found === undefined ? (setup.orchestration?.lead.model ?? null) : found.leadModel;
-  const choice = { keyModel, scenario, target: targetOf(turn, found), leadModel };
-  return { choice, model: start.modelFor(choice), leaseMs: start.leaseMs };
+  if (open !== undefined && (yield* isLeft(tx, open, start))) return null;
+  const leadModel = open === undefined ? (setup.orchestration?.lead.model ?? null) : open.leadModel;
+  const choice = { keyModel, scenario, target: targetOf(turn, open), leadModel };
+  const { leaseMs, node } = start;
+  const workspaceNode = open === undefined ? node : (open.workspaceNode ?? (yield* homeNode(tx)) ?? node);
+  return { choice, model: start.modelFor(choice), leaseMs, node, workspaceNode };
 }
+
+/** Whether another node that starts runs has the files of the session. */
+function* isLeft(tx: Transaction, { session, workspaceNode }: OpenSession, { leftTo }: StartInput): Step<boolean> {
+  if (workspaceNode === null || leftTo?.nodes.includes(workspaceNode) !== true) return false;
+  return (yield* tx.get(HAS_FILES, session.seq)) !== undefined;
+}
+
+const HAS_FILES = 'SELECT 1 FROM workspaces WHERE session_seq = ? AND file_count > 0';
 
 function targetOf({ setup }: NewTurn, found: OpenSession | undefined): string {
   return found?.target ?? setup.target;
@@ -183,7 +212,7 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
 
-function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status'> {
+function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
   return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };
 }
 
@@ -206,17 +235,18 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
   };
 }
 
-function* continueSession(tx: Transaction, open: OpenSession, starting: 'pending' | 'running'): Step<Session> {
+function* continueSession(tx: Transaction, open: OpenSession, start: PlannedStart | null): Step<Session> {
   const { session } = open;
-  const status = session.status === 'running' ? 'running' : starting;
+  const status = session.status === 'running' || start !== null ? 'running' : 'pending';
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
     isStopping(open)
-      ? 'UPDATE sessions SET status = ?, updated_at = ? WHERE seq = ?'
-      : `UPDATE sessions SET status = ?, updated_at = ?, stop_requested_at = NULL, stop_confirmed_at = NULL,
+      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node) WHERE seq = ?'
+      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), stop_requested_at = NULL, stop_confirmed_at = NULL,
            stop_cause = NULL WHERE seq = ?`,
     status,
     tx.now,
+    start?.workspaceNode ?? null,
     session.seq,
   );
   return { ...session, status, updatedAt: tx.now };

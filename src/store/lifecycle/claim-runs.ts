@@ -4,6 +4,7 @@ import { type Database, COMMITTED } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { stopIn } from './stop-runs.ts';
 import { begunIn } from '../firings/follow-runs.ts';
+import { type FreeRuns, freeOf, homeNode } from './left-runs.ts';
 import { type Claim, type ClaimedRun, emitStarted, type ModelChoice, type StartInput } from './start-run.ts';
 import { IS_AWAITED, IS_BACKGROUND_WORK, IS_EXECUTING } from '../runs/run-states.ts';
 
@@ -17,34 +18,41 @@ export interface ClaimInput extends StartInput {
 }
 
 // The heads of every queue are found by skipping from one to the next in an index of the claimable runs only, so the cost
-// grows with the number of waiting queues, not of waiting runs. The one with the fewest executing runs goes first. Runs that
-// somebody waits for queue by key, background work by lane: runs of scheduled tasks have no key.
-const nextOf = (queue: 'key_seq' | 'lane', kind: string, counted = '') => `
+// grows with the number of waiting queues, not of waiting runs; those that are left to another node for a while are passed over.
+// The one with the fewest executing runs goes first. Runs that somebody waits for queue by key, background work by lane: runs of
+// scheduled tasks have no key.
+const nextOf = (queue: 'key_seq' | 'lane', kind: string, free: string, counted = '') => `
   WITH RECURSIVE waiting (queue) AS (
-    SELECT min(${queue}) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}
+    SELECT min(${queue}) FROM runs WHERE status = 'queued' AND ready = 1 AND ${kind}${free}
     UNION ALL
     SELECT (SELECT min(${queue}) FROM runs
-      WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} > waiting.queue)
+      WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} > waiting.queue${free})
     FROM waiting WHERE waiting.queue IS NOT NULL
   )
   SELECT head FROM (
     SELECT
       (SELECT min(seq) FROM runs
-        WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} = waiting.queue) AS head,
+        WHERE status = 'queued' AND ready = 1 AND ${kind} AND ${queue} = waiting.queue${free}) AS head,
       (SELECT count(*) FROM runs
         WHERE ${IS_EXECUTING} AND ${queue} = waiting.queue ${counted}) AS executing
     FROM waiting WHERE waiting.queue IS NOT NULL
   ) AS heads`;
 const WAITING_BACKGROUND = `SELECT 1 FROM runs WHERE status = 'queued' AND ${IS_BACKGROUND_WORK} LIMIT 1`;
-const NEXT_AWAITED = `SELECT (${nextOf('key_seq', IS_AWAITED)} ORDER BY executing, head LIMIT 1) AS head,
+const nextAwaited = (
+  free: string,
+) => `SELECT (${nextOf('key_seq', IS_AWAITED, free)} ORDER BY executing, head LIMIT 1) AS head,
   EXISTS (${WAITING_BACKGROUND}) AS background`;
-const NEXT_BACKGROUND = `${nextOf('lane', IS_BACKGROUND_WORK, `AND ${IS_BACKGROUND_WORK}`)}
+const nextBackground = (free: string) => `${nextOf('lane', IS_BACKGROUND_WORK, free, `AND ${IS_BACKGROUND_WORK}`)}
   WHERE executing < ? ORDER BY executing, head LIMIT 1`;
+/** How often a statement has `free`. */
+const PLACES = 3;
 const EXECUTING_BACKGROUND = `SELECT count(*) AS runs FROM runs
-  WHERE ${IS_EXECUTING} AND ${IS_BACKGROUND_WORK}`;
+  WHERE ${IS_EXECUTING} AND ${IS_BACKGROUND_WORK} AND node_id = ?`;
 
-const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, lease_until = ?, started_at = coalesce(started_at, ?)
+const CLAIM = `UPDATE runs SET status = 'running', attempt = ?, model = ?, node_id = ?, lease_until = ?, started_at = coalesce(started_at, ?)
   WHERE seq = ? AND status = 'queued' AND ready = 1`;
+
+const START_SESSION = "UPDATE sessions SET status = 'running', workspace_node = ? WHERE seq = ?";
 
 /**
  * The verb that claims up to `limit` runs: those that somebody waits for before background work, fair between keys, in order
@@ -55,7 +63,7 @@ export function makeClaimRuns({ write }: Database) {
   return write(function* (tx: Transaction, order: ClaimInput): Step<Claim[]> {
     const claims: Claim[] = [];
     while (claims.length < order.limit) {
-      const next = yield* findNext(tx, order);
+      const next = yield* findNext(tx, order, freeOf(tx.now, order));
       if (next === undefined) break;
       const claimed = yield* claim(tx, next, order);
       if (claimed !== null) claims.push(claimed);
@@ -64,12 +72,14 @@ export function makeClaimRuns({ write }: Database) {
   }, COMMITTED);
 }
 
-function* findNext(tx: Transaction, { background }: ClaimInput): Step<number | undefined> {
-  const awaited = (yield* tx.get<{ head: number | null; background: number }>(NEXT_AWAITED))!;
+function* findNext(tx: Transaction, { background, node }: ClaimInput, free: FreeRuns): Step<number | undefined> {
+  const left = Array.from({ length: PLACES }, () => free.values).flat();
+  const awaited = (yield* tx.get<{ head: number | null; background: number }>(nextAwaited(free.sql), ...left))!;
   if (awaited.head !== null) return awaited.head;
   if (awaited.background === 0) return undefined;
-  if ((yield* tx.get<{ runs: number }>(EXECUTING_BACKGROUND))!.runs >= background.slots) return undefined;
-  return (yield* tx.get<{ head: number | null }>(NEXT_BACKGROUND, background.maxExecutingPerKey))?.head ?? undefined;
+  if ((yield* tx.get<{ runs: number }>(EXECUTING_BACKGROUND, node))!.runs >= background.slots) return undefined;
+  const next = nextBackground(free.sql);
+  return (yield* tx.get<{ head: number | null }>(next, ...left, background.maxExecutingPerKey))?.head ?? undefined;
 }
 
 interface CandidateRow {
@@ -82,6 +92,7 @@ interface CandidateRow {
   isBackground: number;
   workedMs: number;
   openedSession: number;
+  workspaceNode: string | null;
   outputSchema: string | null;
   keyModel: string | null;
   scenario: string | null;
@@ -93,7 +104,7 @@ interface CandidateRow {
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
   r.${IS_BACKGROUND_WORK} AS is_background, r.worked_ms, r.opened_session,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
-  s.lead_model FROM runs r
+  s.lead_model, s.workspace_node FROM runs r
   JOIN sessions s ON s.seq = r.session_seq LEFT JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
   WHERE r.seq = ?`;
 
@@ -106,6 +117,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimInput): Step<Claim 
   }
   const { scenario, target } = row;
   const choice: ModelChoice = { keyModel: row.keyModel, scenario, target, leadModel: row.leadModel };
+  const workspaceNode = row.workspaceNode ?? (yield* nodeOf(tx, row)) ?? order.node;
   const run: ClaimedRun = {
     seq: runSeq,
     id: row.id,
@@ -118,11 +130,17 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimInput): Step<Claim 
     target,
     opensSession: row.openedSession === 1,
     isBackgroundWork: row.isBackground === 1,
+    workspaceNode,
     outputSchema: row.outputSchema === null ? null : (JSON.parse(row.outputSchema) as JsonObject),
   };
-  yield* tx.run(CLAIM, run.attempt, run.model, tx.now + order.leaseMs, tx.now, runSeq);
-  yield* tx.run("UPDATE sessions SET status = 'running' WHERE seq = ?", run.sessionSeq);
+  yield* tx.run(CLAIM, run.attempt, run.model, order.node, tx.now + order.leaseMs, tx.now, runSeq);
+  yield* tx.run(START_SESSION, workspaceNode, run.sessionSeq);
   emitStarted(tx, run, order.fullSlots);
   if (row.isScheduled === 1 && row.attempt === 0) yield* begunIn(tx, run);
   return { run, choice };
+}
+
+function* nodeOf(tx: Transaction, { openedSession, attempt }: CandidateRow): Step<string | undefined> {
+  if (openedSession === 1 && attempt === 0) return undefined;
+  return yield* homeNode(tx);
 }

@@ -1,10 +1,10 @@
 // Rescue: runs that lost their worker are settled, given back to the queue, or failed (D7).
 import { MAX_RESUMES, type RunError } from '../../domain/sessions/run.ts';
-import { type Database, FREES } from '../engine/database.ts';
+import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';
 import { passIn, settleIn } from './end-run.ts';
-import { IS_EXECUTING, IS_UNFINISHED } from '../runs/run-states.ts';
+import { IS_EXECUTING } from '../runs/run-states.ts';
 import { type Fence, holds, type Progress } from '../runs/fence.ts';
 import { closeOpenBlock } from './record-progress.ts';
 import { KEEP_WORK, noteWork } from '../runs/work-time.ts';
@@ -14,23 +14,25 @@ export interface Rescued {
   readonly settled: number;
   /** Runs that were executing: they are queued again, or failed once resumed too often. */
   readonly interrupted: number;
-  /** Runs that wait in the queue as they did before. */
-  readonly queued: number;
 }
 
 interface UnfinishedRow {
   sessionSeq: number;
   runSeq: number;
   attempt: number;
-  status: 'queued' | 'running' | 'finalizing';
+  status: 'running' | 'finalizing';
 }
 
-/** One question for each index: joined by UNION they would be merged in order of id, through all sessions. */
+/** Of a node, or of the time when runs had none. One question for each index: joined by UNION they would be merged in order of id, through all sessions. */
 const EXECUTING_SESSIONS = [
   `SELECT s.id FROM runs r JOIN sessions s ON s.seq = r.session_seq
-   WHERE r.${IS_EXECUTING} AND r.status = 'running'`,
-  'SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
+   WHERE r.${IS_EXECUTING} AND r.status = 'running' AND coalesce(r.node_id, ?) = ?`,
+  // Whose runs are stopped, and whose workspace is there: an executor may still have worked in it.
+  `SELECT id FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL
+   AND coalesce(workspace_node, ?) = ?`,
 ];
+const UNFINISHED = `SELECT session_seq, seq AS runSeq, attempt, status FROM runs
+  WHERE ${IS_EXECUTING} AND (coalesce(node_id, ?) = ? OR node_id NOT IN (SELECT id FROM worker_nodes))`;
 
 const RENEW = `UPDATE runs SET lease_until = ?, ${KEEP_WORK} WHERE seq = ? AND attempt = ? AND status = 'running'`;
 
@@ -50,43 +52,50 @@ export function makeRescueRuns({ write, read }: Database) {
       return yield* interruptIn(tx, fence, interruption);
     }),
 
-    /** Sessions with an executor: before a rescue, those that a crash may have cut off in the middle of a write. */
-    listExecutingSessions: read(function* (tx: Reader): Step<string[]> {
+    /** Sessions with an executor at a node: before a rescue, those that a crash may have cut off in the middle of a write. */
+    listExecutingSessions: read(function* (tx: Reader, node: string): Step<string[]> {
       const ids = new Set<string>();
-      for (const sql of EXECUTING_SESSIONS) for (const { id } of yield* tx.all<{ id: string }>(sql)) ids.add(id);
+      for (const sql of EXECUTING_SESSIONS)
+        for (const { id } of yield* tx.all<{ id: string }>(sql, node, node)) ids.add(id);
       return [...ids];
     }),
 
-    /** Rescues every unfinished run but those that wait for their user. Only for a start: no worker may hold a run. */
-    rescue: write(function* (tx: Transaction): Step<Rescued> {
-      const rows = yield* tx.all<UnfinishedRow>(
-        `SELECT session_seq, seq AS runSeq, attempt, status FROM runs
-           WHERE ${IS_UNFINISHED} AND status <> 'waiting' ORDER BY session_seq, seq`,
-      );
-      const count = { settled: 0, interrupted: 0, queued: 0 };
-      for (const row of rows) {
-        if (row.status === 'queued') count.queued += 1;
-        else if (row.status === 'finalizing' && (yield* settleIn(tx, row))) count.settled += 1;
-        else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
-      }
-      return count;
-    }, FREES),
-
-    /** Extends the leases of the attempts that have a worker, then rescues runs whose lease ended. Answers how many. */
-    renewLeases: write(function* (tx: Transaction, held: readonly Progress[], leaseMs: number): Step<number> {
+    /**
+     * Extends the leases of the attempts that have a worker at a node, then rescues runs of that node whose lease ended. Answers how
+     * many. Whether the node itself is lost, its beats tell.
+     */
+    renewLeases: write(function* (
+      tx: Transaction,
+      node: string,
+      held: readonly Progress[],
+      leaseMs: number,
+    ): Step<number> {
       // In this order: after a jump of the clock every lease looks expired, also those that are held.
       for (const { runSeq, attempt, workedMs } of held) {
         yield* tx.run(RENEW, tx.now + leaseMs, workedMs, workedMs, runSeq, attempt);
       }
       const expired = yield* tx.all<UnfinishedRow>(
         `SELECT session_seq, seq AS runSeq, attempt, status FROM runs
-           WHERE ${IS_EXECUTING} AND status = 'running' AND lease_until < ?`,
+           WHERE ${IS_EXECUTING} AND status = 'running' AND lease_until < ? AND coalesce(node_id, ?) = ?`,
         tx.now,
+        node,
+        node,
       );
       for (const row of expired) yield* interruptIn(tx, row, 'crash');
       return expired.length;
     }),
   };
+}
+
+/** The runs of a node where no worker is left, and those of nodes that nobody knows. */
+export function* rescueIn(tx: Transaction, node: string): Step<Rescued> {
+  const count = { settled: 0, interrupted: 0 };
+  const rows = yield* tx.all<UnfinishedRow>(UNFINISHED, node, node);
+  for (const row of rows.sort((a, b) => a.runSeq - b.runSeq)) {
+    if (row.status === 'finalizing' && (yield* settleIn(tx, row))) count.settled += 1;
+    else if (row.status === 'running' && (yield* interruptIn(tx, row, 'crash'))) count.interrupted += 1;
+  }
+  return count;
 }
 
 /** Takes a running run from its lost worker: back to the queue, or failed once its resumes are used up. */

@@ -21,6 +21,10 @@ export interface ModelChoice {
 
 export interface StartInput {
   readonly leaseMs: number;
+  /** The node that starts it. */
+  readonly node: string;
+  /** Other nodes that start runs, and for how long those of sessions whose files they have are left to them; absent: there are none. */
+  readonly leftTo?: { readonly nodes: readonly string[]; readonly forMs: number };
   /** The catalog's model for a choice; null when it has none. */
   modelFor(choice: ModelChoice): string | null;
 }
@@ -36,6 +40,8 @@ export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | '
   /** Nobody waits for it: it is a background run, or that of a scheduled task. */
   readonly isBackgroundWork: boolean;
   readonly outputSchema: JsonObject | null;
+  /** The node that had the files of its session when it started; null while none had any. */
+  readonly workspaceNode: string | null;
   /** Present for a run that started with its turn, if that is short. */
   readonly fresh?: FreshTurn;
 };

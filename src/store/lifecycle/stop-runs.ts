@@ -68,16 +68,18 @@ export function makeStopRuns(database: Database) {
 
     /** Records that the executor of a session's stopped run has ended, and lets the session's next run begin. */
     confirmStop: write(confirmIn, FREES),
-
-    /** Confirms every stop. Only for startup: no executor may be working. Returns how many. */
-    confirmStops: write(function* (tx: Transaction): Step<number> {
-      const rows = yield* tx.all<{ seq: number }>(
-        'SELECT seq FROM sessions WHERE stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL',
-      );
-      for (const { seq } of rows) yield* confirmIn(tx, seq);
-      return rows.length;
-    }, FREES),
   };
+}
+
+// The executor of a session's runs is at the node that has claimed the last one.
+const STOPPING_AT = `SELECT s.seq FROM sessions s WHERE s.stop_requested_at IS NOT NULL AND s.stop_confirmed_at IS NULL
+  AND coalesce((SELECT r.node_id FROM runs r WHERE r.session_seq = s.seq AND r.node_id IS NOT NULL ORDER BY r.seq DESC LIMIT 1), ?) = ?`;
+
+/** Confirms every stop whose executor was at a node. */
+export function* confirmOfNode(tx: Transaction, node: string): Step<number> {
+  const rows = yield* tx.all<{ seq: number }>(STOPPING_AT, node, node);
+  for (const { seq } of rows) yield* confirmIn(tx, seq);
+  return rows.length;
 }
 
 /** The runs to stop: all of a session, or one. */

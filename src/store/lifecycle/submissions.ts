@@ -41,6 +41,8 @@ export interface OpenSession {
   readonly leadModel: string | null;
   readonly stopRequestedAt: number | null;
   readonly stopConfirmedAt: number | null;
+  /** The node that has its files. */
+  readonly workspaceNode: string | null;
 }
 
 const OPEN_SESSION = rowKind<OpenSession>({
@@ -49,6 +51,7 @@ const OPEN_SESSION = rowKind<OpenSession>({
   leadModel: plain,
   stopRequestedAt: plain,
   stopConfirmedAt: plain,
+  workspaceNode: plain,
 });
 
 /** As it is now: the caller was looked up before. */

@@ -6,6 +6,7 @@ import { makeClaimRuns } from './claim-runs.ts';
 import { makeEndRun } from './end-run.ts';
 import { makeExpireQueued } from './expire-queued.ts';
 import { makeRecordProgress } from './record-progress.ts';
+import { makeRescueNode } from './rescue-node.ts';
 import { makeRescueRuns } from './rescue-runs.ts';
 import { makeStopRuns } from './stop-runs.ts';
 import { makeFindSubmitted } from './submissions.ts';
@@ -19,6 +20,7 @@ export function makeLifecycleVerbs(database: Database, kit: BudgetKit) {
     findSubmitted: makeFindSubmitted(database),
     claim: makeClaimRuns(database),
     ...makeRescueRuns(database),
+    ...makeRescueNode(database, kit),
     ...makeStopRuns(database),
     ...makeWaitForUser(database),
     ...makeExpireQueued(database),

@@ -27,7 +27,7 @@ export interface NewRun
   /** Whether it may be claimed. */
   readonly ready: boolean;
   /** Present for a run that starts at once, under its first attempt. */
-  readonly start: { readonly model: string | null; readonly leaseMs: number } | null;
+  readonly start: { readonly model: string | null; readonly leaseMs: number; readonly node: string } | null;
 }
 
 /** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
@@ -54,8 +54,8 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -77,6 +77,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     run.model,
     start === null ? null : tx.now + start.leaseMs,
     run.startedAt,
+    start?.node ?? null,
     run.userSeq,
   );
   return { seq, ...run };

@@ -208,6 +208,7 @@ interface FiringInput extends Pick<Firing, 'trigger' | 'dueAt'> {
 function* insertFiring(tx: Transaction, task: TaskRow, { trigger, dueAt, setup, ready }: FiringInput): Step<Firing> {
   const plan = yield* getPlan(tx, NEWEST_PLAN, task.seq);
   const session = yield* insertSession(tx, {
+    workspaceNode: null,
     userSeq: task.userSeq,
     keySeq: null,
     kind: 'scheduled',

@@ -7,15 +7,17 @@ export interface NewSession extends Pick<Session, 'userSeq' | 'keySeq' | 'kind' 
   readonly setup: SessionSetup;
   /** That of its first run, which is inserted next. */
   readonly status: 'pending' | 'running';
+  /** The node that starts it; null where it waits in the queue. */
+  readonly workspaceNode: string | null;
 }
 
-export function* insertSession(tx: Transaction, { setup, ...given }: NewSession): Step<Session> {
+export function* insertSession(tx: Transaction, { setup, workspaceNode, ...given }: NewSession): Step<Session> {
   const times = { createdAt: tx.now, updatedAt: tx.now, deletedAt: null };
   const session: Omit<Session, 'seq'> = { ...given, ...times, id: newId(tx.now) };
   const seq = yield* tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,
-       orchestration, lead_model, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       orchestration, lead_model, created_at, updated_at, workspace_node)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userSeq,
     session.keySeq,
@@ -29,6 +31,7 @@ export function* insertSession(tx: Transaction, { setup, ...given }: NewSession)
     setup.orchestration?.lead.model ?? null,
     session.createdAt,
     session.updatedAt,
+    workspaceNode,
   );
   return { seq, ...session };
 }

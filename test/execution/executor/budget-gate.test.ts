@@ -4,6 +4,7 @@ import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeBudgetGate, shareBudgets } from '../../../src/execution/executor/budget-gate.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
+import type { Store } from '../../../src/store/open-store.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
 const CALL = { model: 'deep', inputTokens: 900, outputTokens: 100 };
@@ -38,11 +39,14 @@ async function gateFixture(limit: number, unit: 'usd' | 'tokens' = 'tokens') {
   return { ...fixture, gate, prices, terms, begin, budget, reserved, reply };
 }
 
+/** All that was asked of the store is done. */
+const settled = ({ nodes }: Pick<Store, 'nodes'>) => nodes.leave({ id: 'none', process: 'none' });
+
 /** Whether it has settled once all that was asked of the store is done. */
 async function isOpen(promise: Promise<unknown>, { store }: Awaited<ReturnType<typeof gateFixture>>): Promise<boolean> {
   let open = false;
   void promise.then(() => (open = true));
-  for (let turn = 0; turn < 5; turn += 1) await store.budgets.settleLeft();
+  for (let turn = 0; turn < 5; turn += 1) await settled(store);
   return open;
 }
 
@@ -144,7 +148,7 @@ test('a run that ends while its budget is asked holds nothing back', async () =>
     return reserve(...args);
   });
   expect(await fixture.gate.hold(run, CALL)).toEqual({ refusal: null });
-  await fixture.store.budgets.settleLeft();
+  await settled(fixture.store);
   expect(await fixture.reserved()).toBe(0);
 });
 
@@ -192,7 +196,7 @@ test('calls in progress are written down after a second, and what ends before co
   await saved.mock.results[0]!.value;
   expect(fixture.rows('SELECT run_seq FROM calls_in_progress')).toEqual([{ run_seq: long.runSeq }]);
   fixture.gate.refused(long);
-  await fixture.store.budgets.settleLeft();
+  await settled(fixture.store);
   expect((await fixture.budget()).spent).toBe(500);
 });
 

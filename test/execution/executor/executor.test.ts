@@ -107,7 +107,7 @@ test('what a run waits for its thread is not time at work, what follows is, and 
   const execution = executeRun(partsWith(fixture, reservation, { get }), { run: run!, choice: CHOICE }, went);
   await waitFor(() => went.mock.calls.length > 0);
   fixture.clock.advance(600_000);
-  await fixture.store.runs.renewLeases([execution.progress()], 60_000);
+  await fixture.store.runs.renewLeases('here', [execution.progress()], 60_000);
   expect(reads).toEqual([]);
   letIn();
   await waitFor(() => seen.starts === 1);

@@ -103,7 +103,7 @@ test('a run that waits through an outage has its whole wait again after it', asy
   await before.settled();
   await pass(fixture, before, 50);
   await before.stop();
-  await fixture.store.runs.rescue();
+  await fixture.store.runs.rescue('here');
   const watch = watchOver(fixture, () => withLimit(60));
   watch.wake();
   await watch.settled();

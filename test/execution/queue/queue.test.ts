@@ -45,7 +45,8 @@ function queueOver(
   const parts = executorParts(fixture, pool);
   const execute: QueueParts['execute'] = (claim, slotFreed) => executeRun(parts, claim, slotFreed);
   const { store, clock, log, settings } = parts;
-  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, mayStart, clock, log });
+  const node = { id: 'here', mayStart, others: () => [] };
+  return makeQueue({ store, pool, execute, modelFor: () => 'scripted', settings, node, clock, log });
 }
 
 test('a node that drains neither claims a run nor starts one with its turn; those that execute are counted', {

@@ -83,7 +83,7 @@ test('a text is put together in one turn of the event loop and committed in a la
     note('committed');
     return null;
   };
-  const { accept } = await fixture({ start: { leaseMs: 1, modelFor } });
+  const { accept } = await fixture({ start: { node: 'here', leaseMs: 1, modelFor } });
   const toJSON = () => {
     note('made');
     return { type: 'text', text: 'Tell me.' };
@@ -100,7 +100,7 @@ test('a turn is answered once it is on the disk, though its run may have begun b
   const { promise: synced, resolve: sync } = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   const { accept } = await fixture({
-    start: { leaseMs: 1, modelFor: () => (started.resolve(), null) },
+    start: { node: 'here', leaseMs: 1, modelFor: () => (started.resolve(), null) },
     kept: () => synced,
   });
   let isAnswered = false;
@@ -175,7 +175,7 @@ test('a key of the other protocol is a conflict, and what came with it leaves no
 });
 
 test('a user over the quota of space is told how much is used, and leaves no file behind', async () => {
-  const { accept, files, change } = await fixture({ workspace: { quotaMb: 2048, userQuotaMb: 2 } });
+  const { accept, files, change } = await fixture({ workspace: { quotaMb: 2048, userQuotaMb: 2, stickySeconds: 10 } });
   change('UPDATE users SET workspace_bytes = 2097153');
   await expect(accept([upload('x')])).rejects.toMatchObject({
     reason: 'too_large',

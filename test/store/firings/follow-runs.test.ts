@@ -97,7 +97,7 @@ test.each(['stopRun', 'stopSession', 'deleteSession'])(
     expect(movesOf(fixture, run!.id)).toEqual(['none → pending', 'pending → running', 'running → stopped']);
     const report = fixture.committed.findLast(({ type }) => type === 'scheduled_task.run_status_changed');
     expect(report).toMatchObject({ payload: { lastError: 'Stopped by the user.' } });
-    await store.runs.confirmStops();
+    await store.runs.rescue('here');
     expect(await fixture.claim()).toEqual([]);
   },
 );
@@ -105,11 +105,11 @@ test.each(['stopRun', 'stopSession', 'deleteSession'])(
 test('a crash between two moves neither repeats nor loses a step', { tags: ['§3.5', 'I1-firings'] }, async () => {
   const { fixture, store, firing } = await fired(steps('one', 'two'));
   const [run] = await fixture.claim();
-  await store.runs.rescue();
+  await store.runs.rescue('here');
   await work(fixture);
-  await store.runs.rescue();
+  await store.runs.rescue('here');
   await work(fixture);
-  await store.runs.rescue();
+  await store.runs.rescue('here');
   expect(await firing()).toMatchObject({ status: 'completed', stepNo: 2 });
   expect(runsOf(fixture)).toHaveLength(2);
   // Resuming after a crash is no move of the task's run.
@@ -122,9 +122,9 @@ test('a run whose agent had ended at the crash is settled by the rescue, with th
   const { fixture, store, firing } = await fired(steps('one', 'two'));
   const [run] = await fixture.claim();
   await store.runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
-  expect(await store.runs.rescue()).toMatchObject({ settled: 1 });
+  expect(await store.runs.rescue('here')).toMatchObject({ settled: 1 });
   expect(await firing()).toMatchObject({ stepNo: 2 });
-  expect(await store.runs.rescue()).toMatchObject({ settled: 0, queued: 1 });
+  expect(await store.runs.rescue('here')).toEqual({ settled: 0, interrupted: 0 });
   expect(runsOf(fixture)).toHaveLength(2);
 });
 
@@ -163,6 +163,7 @@ test('runs of tasks are background work: they leave a slot, and take turns with 
   const claim = (limit: number) =>
     store.runs.claim({
       limit,
+      node: 'here',
       leaseMs: 60_000,
       background: { slots: 3, maxExecutingPerKey: 2 },
       modelFor: () => 'scripted',

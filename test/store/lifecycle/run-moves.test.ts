@@ -29,10 +29,10 @@ const VERBS: Readonly<Record<string, Verb>> = {
   stopRun: ({ store }, run) => store.runs.stopRun(run, 'user_requested_stop'),
   stopSession: ({ store }, run) => store.runs.stopSession(run.sessionSeq, 'user_requested_stop'),
   deleteSession: ({ store }, run) => store.sessions.deleteSession(run.sessionSeq),
-  rescue: ({ store }) => store.runs.rescue(),
+  rescue: ({ store }) => store.runs.rescue('here'),
   renewLeases: async ({ store, clock }) => {
     clock.advance(2 * LEASE_MS);
-    return store.runs.renewLeases([], LEASE_MS);
+    return store.runs.renewLeases('here', [], LEASE_MS);
   },
   expireQueued: ({ store }) => store.runs.expireQueued(Number.MAX_SAFE_INTEGER),
   answer: async (fixture, run) => {

@@ -178,11 +178,11 @@ test('while a run waits its worker can’t write any more, and neither rescue no
   ]);
   expect(late).toEqual([false, false, false, false, false, false]);
   // Its worker is on the way out, so it may still be held.
-  expect(await fixture.store.runs.renewLeases([fence], 60_000)).toBe(0);
+  expect(await fixture.store.runs.renewLeases('here', [fence], 60_000)).toBe(0);
   fixture.clock.advance(10 * 60_000);
-  expect(await fixture.store.runs.renewLeases([], 60_000)).toBe(0);
-  expect(await fixture.store.runs.rescue()).toEqual({ settled: 0, interrupted: 0, queued: 0 });
-  expect(await fixture.store.runs.listExecutingSessions()).toEqual([]);
+  expect(await fixture.store.runs.renewLeases('here', [], 60_000)).toBe(0);
+  expect(await fixture.store.runs.rescue('here')).toEqual({ settled: 0, interrupted: 0 });
+  expect(await fixture.store.runs.listExecutingSessions('here')).toEqual([]);
   expect(rowOf(fixture, run)).toMatchObject({ status: 'waiting', lease_until: null, resumes: 0 });
 });
 
@@ -191,7 +191,7 @@ test('a run that crashed before it waited asks again, and it is one question', a
   await fixture.accept();
   const [first] = await fixture.claim();
   await fixture.store.runs.recordStep(fenceOf(first!), aStep({ calls }), FREE);
-  await fixture.store.runs.rescue();
+  await fixture.store.runs.rescue('here');
   const [second] = await fixture.claim();
   expect(await fixture.store.runs.waitForUser(fenceOf(first!), question())).toBe(false);
   expect(await fixture.store.runs.waitForUser(fenceOf(second!), question())).toBe(true);
@@ -225,7 +225,13 @@ test('waiting runs hold none of the slots of background runs, but count as unfin
   for (const idempotencyKey of ['a', 'b']) await waiting(fixture, { background, idempotencyKey });
   const third = await fixture.accept({ background, idempotencyKey: 'c' });
   const order = { ...BACKGROUND_CLAIM, slots: 1, maxExecutingPerKey: 1 };
-  const claims = await fixture.store.runs.claim({ limit: 9, leaseMs: 1, background: order, modelFor: () => 'm' });
+  const claims = await fixture.store.runs.claim({
+    limit: 9,
+    node: 'here',
+    leaseMs: 1,
+    background: order,
+    modelFor: () => 'm',
+  });
   expect(claims.map(({ run }) => run.seq)).toEqual([third.seq]);
   await expect(fixture.accept({ background, idempotencyKey: 'd' })).rejects.toThrow('key_limit');
 });

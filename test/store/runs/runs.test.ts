@@ -34,7 +34,7 @@ test('what a user says is made into the text that is kept before the commit begi
     text: 'Tell me.',
     toJSON: () => (made.push(isCommitting), { type: 'text', text: 'Tell me.' }),
   };
-  const accepting = fixture.accept({ content: [block as TextBlock], start: { leaseMs: 1, modelFor } });
+  const accepting = fixture.accept({ content: [block as TextBlock], start: { node: 'here', leaseMs: 1, modelFor } });
   expect(made).toEqual([false]);
   const { seq } = await accepting;
   expect(made).toEqual([false]);
@@ -206,7 +206,7 @@ test('rescue settles what was finalizing, queues what was running, and leaves wh
   const queued = await fixture.accept();
   await fixture.store.runs.recordStep(fenceOf(first!), aStep(), FREE);
   await fixture.store.runs.finalize(fenceOf(first!), ENDED);
-  expect(await fixture.store.runs.rescue()).toEqual({ settled: 1, interrupted: 1, queued: 1 });
+  expect(await fixture.store.runs.rescue('here')).toEqual({ settled: 1, interrupted: 1 });
   const status = async (seq: number) => (await fixture.store.runs.get(seq)).status;
   expect(await Promise.all([finalizing, running, queued].map(({ seq }) => status(seq)))).toEqual([
     'completed',
@@ -221,7 +221,7 @@ test('leases: a jump of the clock takes no run from its worker; a run without a 
   const lost = await fixture.accept();
   const claimed = await fixture.claim(2);
   fixture.clock.jump(3 * 24 * 3_600_000);
-  expect(await fixture.store.runs.renewLeases([fenceOf(claimed[0]!)], 60_000)).toBe(1);
+  expect(await fixture.store.runs.renewLeases('here', [fenceOf(claimed[0]!)], 60_000)).toBe(1);
   expect((await fixture.store.runs.get(held.seq)).status).toBe('running');
   expect((await fixture.store.runs.get(lost.seq)).status).toBe('queued');
 });
@@ -321,7 +321,7 @@ test("a claim chooses among the models with that of the team's lead, when it has
   await fixture.accept({ setup: setupWith('large') });
   await fixture.accept({ setup: setupWith(null) });
   await fixture.accept();
-  const order = { limit: 3, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' };
+  const order = { limit: 3, node: 'here', leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' };
   const models = (await fixture.store.runs.claim(order)).map(({ choice }) => choice.leadModel);
   expect(models).toEqual(['large', null, null]);
 });

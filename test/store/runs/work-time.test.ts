@@ -17,7 +17,7 @@ import {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const ORDER = { limit: 1, leaseMs: 60_000, background: BACKGROUND_CLAIM, modelFor: () => 'scripted' };
+const ORDER = { limit: 1, node: 'here', leaseMs: 60_000, background: BACKGROUND_CLAIM, modelFor: () => 'scripted' };
 const ENDED = { outcome: 'completed', answer: '', stopReason: 'end_turn' } as const;
 
 /** The fixture's store as a daemon finds it that starts later, after a crash unless it was let go of before. */
@@ -25,7 +25,7 @@ async function startAgain(fixture: StoreFixture, downMs: number): Promise<Store>
   await fixture.store.close();
   const store = openStore(fixture.file, fakeClock(fixture.clock.now() + downMs));
   onTestFinished(() => store.close());
-  await store.runs.rescue();
+  await store.runs.rescue('here');
   return store;
 }
 
@@ -45,7 +45,7 @@ const KEEPERS: Readonly<Record<string, (store: Store, at: Progress) => Promise<u
   'a reply of the model': ({ runs }, at) => runs.recordStep(at, aStep(), FREE),
   'the result of a tool': ({ runs }, at) => runs.recordToolResult(at, result),
   'what a sub-agent has used': ({ runs }, at) => runs.recordSpent(at, aSpentCall(), FREE),
-  'the renewal of its lease': ({ runs }, at) => runs.renewLeases([at], 60_000),
+  'the renewal of its lease': ({ runs }, at) => runs.renewLeases('here', [at], 60_000),
   'a drain': ({ runs }, at) => runs.interrupt(at, 'drain'),
   'the loss of its thread': ({ runs }, at) => runs.interrupt(at, 'crash'),
 };
@@ -88,24 +88,24 @@ test('what an attempt has used is never taken back, and an older attempt adds no
   const fixture = await storeFixture();
   const first = await begin(fixture);
   await fixture.store.runs.recordStep(fenceOf(first, 2 * MINUTE_MS), aStep(), FREE);
-  await fixture.store.runs.renewLeases([fenceOf(first, MINUTE_MS)], 60_000);
+  await fixture.store.runs.renewLeases('here', [fenceOf(first, MINUTE_MS)], 60_000);
   expect(workedOf(fixture)).toBe(2 * MINUTE_MS);
   await fixture.store.runs.interrupt(fenceOf(first, 2 * MINUTE_MS), 'drain');
   const [second] = await fixture.claim();
   fixture.clock.advance(50_000);
-  await fixture.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000);
+  await fixture.store.runs.renewLeases('here', [fenceOf(first, DAY_MS)], 60_000);
   expect(workedOf(fixture)).toBe(2 * MINUTE_MS);
   // Nor does it keep the run from being rescued.
   fixture.clock.advance(10_001);
-  expect(await fixture.store.runs.renewLeases([fenceOf(first, DAY_MS)], 60_000)).toBe(1);
+  expect(await fixture.store.runs.renewLeases('here', [fenceOf(first, DAY_MS)], 60_000)).toBe(1);
   expect((await fixture.claim())[0]).toMatchObject({ seq: second!.seq, attempt: 3, workedMs: 2 * MINUTE_MS });
 });
 
 test('a run that lost its worker unnoticed has used what it had until its last lease', async () => {
   const fixture = await storeFixture();
   const run = await begin(fixture);
-  await fixture.store.runs.renewLeases([fenceOf(run, MINUTE_MS / 2)], 60_000);
+  await fixture.store.runs.renewLeases('here', [fenceOf(run, MINUTE_MS / 2)], 60_000);
   fixture.clock.advance(2 * MINUTE_MS);
-  expect(await fixture.store.runs.renewLeases([], 60_000)).toBe(1);
+  expect(await fixture.store.runs.renewLeases('here', [], 60_000)).toBe(1);
   expect((await fixture.claim())[0]).toMatchObject({ workedMs: MINUTE_MS / 2 });
 });

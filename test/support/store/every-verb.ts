@@ -133,7 +133,6 @@ async function callHeld({ store: { budgets }, clock }: StoreFixture, fence: Fenc
   await budgets.saveHeld(held);
   for (const one of held) await budgets.forget(one);
   await budgets.saveHeld(held);
-  await budgets.settleLeft();
   held.forEach(budgets.release);
 }
 
@@ -142,7 +141,7 @@ async function callRuns(fixture: StoreFixture): Promise<void> {
   const background = { payload: null, limits: { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 } };
   await runs.accept({ ...aTurn(fixture.user, fixture.key), background, idempotencyKey: 'b' });
   await runs.accept({ ...aTurn(fixture.user, fixture.key), background, idempotencyKey: 'b2' });
-  await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
+  await runs.claim({ limit: 1, node: 'here', leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
   await runs.expireQueued(Number.MAX_SAFE_INTEGER);
   const first = await fixture.accept({ idempotencyKey: 'a' });
   await fixture.accept({ sessionId: first.sessionId, idempotencyKey: 'c' });
@@ -164,7 +163,13 @@ async function callRuns(fixture: StoreFixture): Promise<void> {
     await runs.settle(fence, { untouched: true });
     await runs.getOutcome(run.seq);
   }
-  const claims = await runs.claim({ limit: 1, leaseMs: 1, background: BACKGROUND_CLAIM, modelFor: () => 'm' });
+  const claims = await runs.claim({
+    limit: 1,
+    node: 'here',
+    leaseMs: 1,
+    background: BACKGROUND_CLAIM,
+    modelFor: () => 'm',
+  });
   for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
   const stopped = await fixture.accept({ attachments: [anAttachment()], start: START });
   await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
@@ -173,12 +178,11 @@ async function callRuns(fixture: StoreFixture): Promise<void> {
   await fixture.claim();
   await runs.stopSession(stopped.sessionSeq + 1, 'user_requested_stop');
   await runs.listSessionsOfDisabled(0, 50);
-  await runs.confirmStops();
   await fixture.accept();
   await fixture.claim();
-  await runs.listExecutingSessions();
-  await runs.renewLeases([{ sessionSeq: 1, runSeq: 1, attempt: 1, workedMs: 0 }], 60_000);
-  await runs.rescue();
+  await runs.listExecutingSessions('here');
+  await runs.renewLeases('here', [{ sessionSeq: 1, runSeq: 1, attempt: 1, workedMs: 0 }], 60_000);
+  await runs.rescue('here');
 }
 
 const anAttachment = () => ({
@@ -407,6 +411,7 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await nodes.setDraining(row!.id, true);
   await nodes.leave(aNode());
   await nodes.forget('none');
+  await nodes.takeOver({ id: 'none', beats: 1 });
   await nodes.remove(row!);
   await definitionIds.idsFor('skill', ['s']);
   await definitionIds.namesOf('skill', [1]);

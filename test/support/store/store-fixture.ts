@@ -124,7 +124,7 @@ export function aTurn(user: User, key: ApiKey): NewTurn {
   };
 }
 
-export const START: StartInput = { leaseMs: 60_000, modelFor: () => 'scripted' };
+export const START: StartInput = { node: 'here', leaseMs: 60_000, modelFor: () => 'scripted' };
 
 export const BACKGROUND_CLAIM = { slots: 9, maxExecutingPerKey: 2 };
 

@@ -58,6 +58,8 @@ CREATE TABLE runs (
   details_removed_at INTEGER,
   -- 1 when its result is in the content of its reply, as clients of Messages read it.
   result_in_content  INTEGER NOT NULL DEFAULT 0 CHECK (result_in_content IN (0, 1)),
+  -- The node that has claimed it last; NULL before, and for runs of before.
+  node_id            TEXT,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))
@@ -187,6 +189,18 @@ CREATE TABLE worker_nodes (
   contests      INTEGER NOT NULL,
   -- By the database's clock.
   last_beat_at  INTEGER NOT NULL,
-  registered_at INTEGER NOT NULL
+  registered_at INTEGER NOT NULL,
+  -- 1: the one node that does what is done once for all of them.
+  leader        INTEGER NOT NULL DEFAULT 0 CHECK (leader IN (0, 1))
+) STRICT;
+CREATE UNIQUE INDEX worker_nodes_leader ON worker_nodes (leader) WHERE leader = 1;
+
+-- What all nodes have in common.
+CREATE TABLE installation (
+  id            INTEGER PRIMARY KEY CHECK (id = 1),
+  -- The node that was alone when workspaces had none: those of such sessions are there.
+  home_node     TEXT    NOT NULL,
+  -- Names the master key, without telling it; NULL while no node has said.
+  master_key_id TEXT
 ) STRICT;
 `;

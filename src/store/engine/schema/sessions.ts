@@ -30,6 +30,8 @@ CREATE TABLE sessions (
   workspace_removed_at INTEGER,
   -- When it was last looked at for that: only what has changed since is looked at again.
   workspace_checked_at INTEGER,
+  -- The node whose directory is the session's workspace; NULL while none is.
+  workspace_node       TEXT,
   CHECK ((stop_cause IS NULL) = (stop_requested_at IS NULL)),
   CHECK (stop_confirmed_at IS NULL OR stop_requested_at IS NOT NULL)
 ) STRICT;

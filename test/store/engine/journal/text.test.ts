@@ -99,7 +99,7 @@ test('a stream that breaks off in its text is continued at the next place after 
   const again = openStore(fixture.file, fixture.clock);
   onTestFinished(() => again.close());
   fixture.clock.advance(60_000_000);
-  await again.runs.renewLeases([], 60_000);
+  await again.runs.renewLeases('here', [], 60_000);
   const { events } = await again.events.listOfRun(run.seq, 0, 99);
   expect(events.map(({ streamSeq }) => streamSeq)).toEqual(events.map((_, at) => at + 1));
   expect(events.slice(count).map(({ type }) => type)).toEqual(['content_block_stop', 'run.resumed']);
