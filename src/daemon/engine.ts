@@ -1,5 +1,4 @@
 // The engine: the rooms that execute runs, wired together, and the background services in the order of their start.
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
@@ -8,7 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock as clock, within } from '../domain/clock.ts';
+import { within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
@@ -22,6 +21,7 @@ import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
+import type { HeartbeatParts } from '../execution/queue/heartbeat.ts';
 import { makeNode, type WorkerNodes } from '../execution/queue/node.ts';
 import { makePermits } from '../execution/pool/permits.ts';
 import type { PoolSize } from '../execution/pool/capacity.ts';
@@ -50,6 +50,8 @@ import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import { openScheduler } from './opening/open-scheduler.ts';
 import { openWebhooks } from './opening/open-webhooks.ts';
 import { openBroker } from './run-services.ts';
+import { makeSingles, type Singles } from './singles.ts';
+import { daemonClock as clock } from './daemon-clock.ts';
 
 export interface EngineParts {
   readonly config: Config;
@@ -59,12 +61,14 @@ export interface EngineParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
   /** Null where blobs are in the data directory. */
-  readonly bucket: Pick<OpenedBucket, 'countBy' | 'services'> | null;
+  readonly bucket: Pick<OpenedBucket, 'countBy' | 'services' | 'singles'> | null;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
   readonly identity: NodeIdentity;
+  /** Of this process: no other one has it. */
+  readonly process: string;
   /** What has been found until now. */
   readonly sandbox: () => SandboxProbe;
   readonly hooks: MetricHooks | null;
@@ -89,51 +93,97 @@ export function makeEngine(parts: EngineParts) {
   const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
-  const wakes = makeWakes();
+  const wakes = makeWakes(store.peers);
+  const singles = makeSingles();
+  /** What changes is of interest to the node that leads. */
+  const liveOfSingles: LiveConfig = { ...live, onChange: (listener) => live.onChange(singles.during(listener)) };
   const { happened } = wakes;
-  const node = openNode(parts, { slots: pool.slots, running: () => queue.executing(), opened: () => queue.wake() });
+  const node = openNode(parts, {
+    slots: pool.slots,
+    running: () => queue.executing(),
+    opened: () => queue.wake(),
+    silenced: () => queue.abandon(),
+    led: singles.start,
+  });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
-  collector.onCollected(webhooks.planner.collected);
+  collector.onCollected(singles.during(webhooks.planner.collected));
   const publishing = openPublishing({ ...parts, collector, happened, clock });
-  const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });
+  const retention = openRetention({
+    ...parts,
+    live: liveOfSingles,
+    dataDir: locations.dataDir,
+    workspaces,
+    webhooks,
+    happened,
+    clock,
+  });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
-  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, node, ...forRuns });
+  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
 
   const scheduler = openScheduler({ ...parts, node, clock });
   store.schedules.onRescheduled(() => happened('task rescheduled'));
-  const wakers = wakersOf({ queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing });
-  const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
+  const wakers = wakersOf(singles, {
+    queue,
+    queueWait,
+    questionWatch,
+    collector,
+    sweeper,
+    webhooks,
+    scheduler,
+    publishing,
+  });
+  const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
   // In the order of their start; they are closed in reverse. The node is started before the listeners open.
   const services: readonly BackgroundService[] = [
     { stop: node.stop },
-    started(queueWait),
+    singles.service(queueWait),
     started(makeOrphanedBlobs({ store, blobs, clock, log })),
     ...(parts.bucket?.services ?? []).map(started),
-    { start: webhooks.start, stop: webhooks.stop },
-    started(sweeper),
-    started(retention),
-    { start: publishing.start, stop: publishing.stop },
+    ...(parts.bucket?.singles ?? []).map(singles.service),
+    singles.service({ wake: webhooks.start, stop: webhooks.stop }),
+    singles.service(sweeper),
+    singles.service(retention),
+    singles.service({ wake: publishing.start, stop: publishing.stop }),
     { start: collector.start, stop: collector.stop },
     { stop: async () => endRuns(pool, queue) },
-    started(questionWatch),
+    singles.service(questionWatch),
     { stop: documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
-    started(scheduler),
+    singles.service(scheduler),
     started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
   ];
+  const hearStops = () =>
+    bus.subscribeAll((events) => {
+      for (const { type, sessionSeq, runSeq } of events)
+        if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
+    });
   return {
-    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened },
+    rooms: {
+      ...forRuns,
+      queue,
+      node,
+      stopper,
+      checks,
+      emptyArchives,
+      webhooks,
+      publishing,
+      retention,
+      happened,
+      singles,
+    },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
       wakes.follow(bus, wakers);
+      if (store.peers !== null) hearStops();
+      singles.open();
       for (const { start } of services) start?.();
     },
   };
@@ -155,20 +205,20 @@ interface WokenServices {
 }
 
 /** How the table of wakes reaches its services. */
-function wakersOf(services: WokenServices): Wakers {
+function wakersOf({ during }: Singles, services: WokenServices): Wakers {
   const { queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing } = services;
   return {
     queue: queue.wake,
-    queueWait: queueWait.wake,
-    questionWatch: questionWatch.wake,
+    queueWait: during(queueWait.wake),
+    questionWatch: during(questionWatch.wake),
     collector: collector.wake,
-    sweeper: (_, occasion) => sweeper.notice(occasion),
-    planner: (_, occasion) => webhooks.planner.notice(occasion),
-    sender: () => webhooks.sender.wake(),
-    upkeep: webhooks.upkeep.wake,
-    scheduler: scheduler.wake,
-    publisher: publishing.publisher.wake,
-    pageSweeper: publishing.sweeper.wake,
+    sweeper: during((_, occasion) => sweeper.notice(occasion)),
+    planner: during((_, occasion) => webhooks.planner.notice(occasion)),
+    sender: during(() => webhooks.sender.wake()),
+    upkeep: during(webhooks.upkeep.wake),
+    scheduler: during(scheduler.wake),
+    publisher: during(publishing.publisher.wake),
+    pageSweeper: during(publishing.sweeper.wake),
   };
 }
 
@@ -209,8 +259,8 @@ function sizeOf({ workers }: Settings): PoolSize {
 
 /** This process as a node. The queue, which knows what runs here, is made after it. */
 function openNode(
-  { config, live, store, log, identity }: EngineParts,
-  { slots, running, opened }: { slots(): number; running(): number; opened(): void },
+  { config, live, store, log, identity, process }: EngineParts,
+  hooks: { slots(): number; running(): number } & Pick<HeartbeatParts, 'opened' | 'led' | 'silenced'>,
 ): WorkerNodes {
   const facts = () => {
     const { node, listen } = live.settings();
@@ -218,12 +268,12 @@ function openNode(
       name: node.name || hostname(),
       version: VERSION,
       address: listen,
-      slots: config.workers ? slots() : 0,
+      slots: config.workers ? hooks.slots() : 0,
       labels: node.labels,
-      running: running(),
+      running: hooks.running(),
     };
   };
-  return makeNode({ store, clock, log, identity, process: randomUUID(), facts, opened });
+  return makeNode({ store, peers: store.peers, clock, log, identity, process, facts, ...hooks });
 }
 
 /** The browser, searched for again when the settings change. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../http/free-port.ts';
 import { isPostgres } from '../postgres/shared-cluster.ts';
-import { BINARY, databaseOf, initialized } from './initialized.ts';
+import { BINARY, databaseOf, initialized, joined } from './initialized.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const TAIL_CHARACTERS = 1_000_000;
@@ -28,6 +28,8 @@ export interface DaemonOptions {
   readonly adminName?: string;
   /** Address of a PostgreSQL database for its rows. When absent, one of the tests' server where they run on that engine. */
   readonly database?: string;
+  /** A daemon on a PostgreSQL database that this one shares: with its rows, its master key and its configuration. */
+  readonly joins?: DaemonProcess;
   /** Directory that its own directory is made in; the system's for temporary files when absent. */
   readonly within?: string;
 }
@@ -131,8 +133,9 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
   const configDir = join(dataDir, 'config');
-  const created = initialized(dataDir, options);
-  const database = options.database ?? (isPostgres ? databaseOf(dataDir) : undefined);
+  const { joins } = options;
+  const created = joins === undefined ? initialized(dataDir, options) : joined(dataDir, joins);
+  const database = options.database ?? (isPostgres ? databaseOf((joins ?? { dataDir }).dataDir) : undefined);
   const own = { ...(database !== undefined && { ERRAND_DATABASE: database }), ...options.env };
   await writeConfiguration(configDir, options);
   const listen = `127.0.0.1:${await freePort()}`;

@@ -7,6 +7,8 @@ export interface Channel {
   start(): void;
   /** Tells others of events up to this id: soon, and of several commits once. */
   tell(id: number): void;
+  /** Tells others something else, after the events that they are told of before. */
+  say(words: string): void;
   close(): Promise<void>;
 }
 
@@ -15,23 +17,31 @@ interface Parts {
   readonly clock: Clock;
   /** There may be events of others. */
   heard(): void;
+  /** Another process has said something; null: something may have been missed. */
+  told(words: string | null): void;
 }
 
-const LISTEN = 'LISTEN errand_events';
+const LISTEN = 'LISTEN errand_events; LISTEN errand_words';
 /** With an id and nothing else: whoever hears it reads what is behind its own cursor. */
 const NOTIFY = { name: 'notify', text: "SELECT pg_notify('errand_events', $1)" };
+const SAY = { name: 'say', text: "SELECT pg_notify('errand_words', $1)" };
+/** Nobody waits for words: of more than these, those who hear are told that something was missed. */
+const MOST_WORDS = 1_000;
+/** Stands for words that were left out. */
+const MISSED = '';
 /** A notification that is lost is made up for so soon. */
 const LOOK_MS = 1_000;
 /** The first pause before a lost connection is opened again, which doubles, and the longest. */
 const [RETRY_MS, MAX_RETRY_MS] = [100, 10_000];
 
-export function makeChannel({ open, clock, heard }: Parts): Channel {
+export function makeChannel({ open, clock, heard, told }: Parts): Channel {
   const closing = new AbortController();
   let connection: Connection | undefined;
   let looking: Timer | undefined;
   let running: Promise<void> | undefined;
   /** The last event that others haven't been told of; while they are told of some, it waits. */
   let untold: number | null = null;
+  let unsaid: string[] = [];
   let isTelling = false;
 
   async function stayOpen(): Promise<void> {
@@ -39,11 +49,14 @@ export function makeChannel({ open, clock, heard }: Parts): Channel {
       const lost = Promise.withResolvers<void>();
       try {
         connection = await open(lost.resolve);
-        connection.onNotification(heard);
+        connection.onNotification((channel, words) =>
+          channel === 'errand_words' ? told(words === MISSED ? null : words) : heard(),
+        );
         await connection.say(LISTEN);
         retryMs = RETRY_MS;
         // What was committed while nobody listened.
         heard();
+        told(null);
         closing.signal.addEventListener('abort', () => lost.resolve(), { once: true });
         await lost.promise;
       } catch {
@@ -64,11 +77,13 @@ export function makeChannel({ open, clock, heard }: Parts): Channel {
     isTelling = true;
     // The commits of this tick.
     await new Promise((resolve) => setImmediate(resolve));
-    while (untold !== null) {
-      const id = untold;
-      untold = null;
+    while (untold !== null || unsaid.length > 0) {
+      const [id, said] = [untold, unsaid];
+      [untold, unsaid] = [null, []];
       // Where it is lost, others look by themselves.
-      await connection?.ask(NOTIFY, [String(id)]).catch(() => undefined);
+      if (id !== null) await connection?.ask(NOTIFY, [String(id)]).catch(() => undefined);
+      const words = said.length > MOST_WORDS ? [MISSED] : said;
+      await Promise.all(words.map((one) => connection?.ask(SAY, [one]).catch(() => undefined)));
     }
     isTelling = false;
   }
@@ -81,6 +96,10 @@ export function makeChannel({ open, clock, heard }: Parts): Channel {
     },
     tell: (id) => {
       untold = id;
+      if (!isTelling) void tellAll();
+    },
+    say: (words) => {
+      if (unsaid.length <= MOST_WORDS && !unsaid.includes(words)) unsaid.push(words);
       if (!isTelling) void tellAll();
     },
     close: async () => {
