@@ -66,7 +66,19 @@ async function build(start: Start): Promise<Daemon> {
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const telemetry = await openTelemetry({ config, live, store, bus, log, closers });
-  const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, identity, process: ownProcess };
+  const forRuns = {
+    config,
+    live,
+    log,
+    store,
+    bus,
+    ...files,
+    secrets,
+    deriveKey,
+    sandbox,
+    identity,
+    process: ownProcess,
+  };
   const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: daemonClock, log });

@@ -50,6 +50,7 @@ import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import { openScheduler } from './opening/open-scheduler.ts';
 import { openWebhooks } from './opening/open-webhooks.ts';
 import { openBroker } from './run-services.ts';
+import { makeLooks } from './looks.ts';
 import { makeSingles, type Singles } from './singles.ts';
 import { daemonClock as clock } from './daemon-clock.ts';
 
@@ -157,6 +158,7 @@ export function makeEngine(parts: EngineParts) {
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
     singles.service(scheduler),
+    ...(store.peers === null ? [] : [singles.service(makeLooks({ wakers, clock, log }))]),
     started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
   ];
   const hearStops = () =>

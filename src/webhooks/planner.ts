@@ -33,12 +33,15 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
   let planning = 0;
   const held = makeHeldEvents(clock);
 
+  /** At a node that doesn't lead it isn't: then nobody here would let go what is held. */
+  let isStarted = false;
+
   /** Works off the events in bounded commits, with others' in between. */
   async function plan(stopping?: AbortSignal): Promise<void> {
     planning += 1;
     try {
       for (let more = true; more && stopping?.aborted !== true; ) {
-        const planned = await store.deliveries.plan({ holds: true });
+        const planned = await store.deliveries.plan({ holds: isStarted });
         ({ more, wanted } = planned);
         held.add(planned.held);
       }
@@ -49,6 +52,7 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
 
   /** From time to time it looks unasked, unless nothing is wanted: a notice that was missed costs a minute, not a delivery. */
   async function work(stopping: AbortSignal): Promise<number | null> {
+    isStarted = true;
     await plan(stopping);
     const known = held.takeKnown();
     for (let at = 0; at < known.length; at += RELEASED_AT_ONCE)

@@ -38,9 +38,11 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted,
   const forSender = { store, secrets, pool, random: Math.random, happened, attempted };
   const sender = makeSender({ ...forSender, clock, log });
 
-  // Changes of webhooks plan as well, for all that want the events before.
+  let isStarted = false;
+  // Changes of webhooks plan as well, for all that want the events before; also at a node that doesn't lead, and sends nothing.
   store.onPlanned(({ webhookIds, faults }) => {
-    if (webhookIds.size > 0) sender.wake(webhookIds);
+    if (webhookIds.size > 0 && isStarted) sender.wake(webhookIds);
+    else if (webhookIds.size > 0) happened('deliveries planned');
     for (const err of faults) log.error({ err }, 'the body of a webhook event could not be made');
   });
 
@@ -51,6 +53,7 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted,
     /** Makes one attempt, of a test. */
     sendOnce: (target: DeliveryTarget, message: Message) => sendOnce({ pool, secrets, clock, log }, target, message),
     start: () => {
+      isStarted = true;
       for (const service of [planner, upkeep, sender]) service.wake();
     },
     stop: async () => {
