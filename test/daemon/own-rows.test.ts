@@ -1,5 +1,5 @@
 // A data directory and the PostgreSQL database with its rows belong together: asked of a real server.
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
@@ -66,10 +66,12 @@ describe.skipIf(!canRunPostgres())('a data directory whose rows are in PostgreSQ
   });
 
   test('another directory than that of the rows is refused, until its owner says that they belong together', async () => {
-    const [database, other] = [await emptyDatabase(), directory()];
-    await initialized(directory(), database);
+    const [database, own, other] = [await emptyDatabase(), directory(), directory()];
+    await initialized(own, database);
     await expect(initialized(other, database)).rejects.toThrow(/has the rows of another data directory than/);
     writeFileSync(storeMarkerOf(other), '');
+    await expect(initialized(other, database)).rejects.toThrow(/master\.key is missing/);
+    copyFileSync(path.join(own, 'master.key'), path.join(other, 'master.key'));
     await expect(initialized(other, database)).rejects.toThrow('is already initialised.');
   });
 
