@@ -56,7 +56,7 @@ async function build(start: Start): Promise<Daemon> {
   const { dataDir } = config.locations;
   const startedAt = systemClock.now();
   const { key, log, live, store, manager, lost } = layFoundations(start);
-  await settleRows(dataDir, location, { store, log, manager });
+  const joined = await settleRows(config, location, { store, log, manager });
   const deriveKey = await settleKey({ store, location, ...key });
   const identity = openNodeIdentity(dataDir);
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
@@ -103,7 +103,7 @@ async function build(start: Start): Promise<Daemon> {
   const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
-  markOwnRows(dataDir, location);
+  markOwnRows(dataDir, location, joined);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();

@@ -27,6 +27,8 @@ export interface Created {
   readonly apiKey: { readonly id: string; readonly key: string; readonly scope: 'admin' };
 }
 
+const JOINS = 'joins an installation that has its administrator: errand serve starts a node there.';
+
 const OWNER_ALONE = 0o700;
 
 /**
@@ -44,11 +46,12 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
     const found = findKey(place, location);
     const store = openStore(location, systemClock, { renderBody });
     try {
-      await requireOwnRows(dataDir, location, store);
+      const joined = await requireOwnRows(config, location, store);
       await settleKey({ store, location, place, found });
       const created = await createFirstAdministrator(store, config.locations, adminName);
-      if (created === null) throw new ErrandError('conflict', `${dataDir} is already initialised.`);
-      markOwnRows(dataDir, location);
+      if (created === null)
+        throw new ErrandError('conflict', `${dataDir} ${joined ? JOINS : 'is already initialised.'}`);
+      markOwnRows(dataDir, location, joined);
       return created;
     } finally {
       await store.close();
