@@ -23,7 +23,11 @@ function configOf(dataDir: string, database?: string): Config {
 
 async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   const store = openStore(storeLocationOf(config), systemClock, { renderBody });
-  return work(store).finally(store.close);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 describe.skipIf(!canRunPostgres())('a data directory whose rows are in PostgreSQL', () => {
