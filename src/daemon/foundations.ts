@@ -11,6 +11,7 @@ import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
+import type { NodeIdentity } from '../files/node-id.ts';
 import { requireRestored } from '../files/restore-marker.ts';
 import { secureSnapshots } from '../files/secured-snapshots.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
@@ -90,7 +91,8 @@ export function layFoundations({ configuration, location, closers }: Start) {
       log.error({ err: error }, 'new definitions could not be assigned ids; they get them when they are used');
     });
   });
-  return { key, log, live, store, process, manager, lost: lost.promise };
+  const identify = (node: NodeIdentity) => ({ ...node, process });
+  return { key, log, live, store, identify, manager, lost: lost.promise };
 }
 
 /** Connections of this thread leave as the configuration says. */
