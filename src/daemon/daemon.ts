@@ -23,6 +23,7 @@ import { openCertificate, reloadOf } from './opening/open-certificate.ts';
 import { openBackups } from './opening/open-backups.ts';
 import { openListeners } from './opening/open-listeners.ts';
 import { openTelemetry } from './opening/open-telemetry.ts';
+import { settleKey } from './own-key.ts';
 import { markOwnRows } from './own-rows.ts';
 import { settleRows } from './settle-rows.ts';
 import { rescue } from './rescue.ts';
@@ -54,9 +55,10 @@ async function build(start: Start): Promise<Daemon> {
   const { config } = start.configuration;
   const { dataDir } = config.locations;
   const startedAt = daemonClock.now();
-  const { deriveKey, log, live, store, process: ownProcess, manager, lost } = layFoundations(start);
-  await settleRows(dataDir, location, { store, log, manager });
-  const identity = openNodeIdentity(dataDir);
+  const { key, log, live, store, identify, manager, lost } = layFoundations(start);
+  const joined = await settleRows(config, location, { store, log, manager });
+  const deriveKey = await settleKey({ store, location, ...key });
+  const identity = identify(openNodeIdentity(dataDir));
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
@@ -66,19 +68,7 @@ async function build(start: Start): Promise<Daemon> {
   const bus = makeBus();
   store.onCommitted(bus.publish);
   const telemetry = await openTelemetry({ config, live, store, bus, log, closers });
-  const forRuns = {
-    config,
-    live,
-    log,
-    store,
-    bus,
-    ...files,
-    secrets,
-    deriveKey,
-    sandbox,
-    identity,
-    process: ownProcess,
-  };
+  const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, identity };
   const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;
   const schemas = makeSchemaCheck({ clock: daemonClock, log });
@@ -109,14 +99,14 @@ async function build(start: Start): Promise<Daemon> {
   // First, so that a process with the id of another one, which it is refused, takes nothing of it. Before the listeners open: without a
   // worker node, background runs would be refused.
   await rooms.node.start();
-  await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, node: identity.id, log });
+  const rescued = rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, node: identity.id, log });
   // Runs need to know of the sandbox.
-  await sandboxFound;
+  await Promise.all([rescued, sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });
   const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
-  markOwnRows(dataDir, location);
+  markOwnRows(dataDir, location, joined);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();

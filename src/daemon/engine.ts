@@ -28,7 +28,7 @@ import type { PoolSize } from '../execution/pool/capacity.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import { makeQuestionWatch } from '../execution/queue/question-watch.ts';
 import { makeQueueWait } from '../execution/queue/queue-wait.ts';
-import { makeStopper } from '../execution/queue/stop.ts';
+import { makeStopper, type Stopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Disk } from '../files/disk.ts';
 import type { DeriveKey } from '../files/master-key.ts';
@@ -67,9 +67,8 @@ export interface EngineParts {
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
-  readonly identity: NodeIdentity;
-  /** Of this process: no other one has it. */
-  readonly process: string;
+  /** This node, and this process: no other one has it. */
+  readonly identity: NodeIdentity & { readonly process: string };
   /** What has been found until now. */
   readonly sandbox: () => SandboxProbe;
   readonly hooks: MetricHooks | null;
@@ -96,8 +95,6 @@ export function makeEngine(parts: EngineParts) {
 
   const wakes = makeWakes(store.peers);
   const singles = makeSingles();
-  /** What changes is of interest to the node that leads. */
-  const liveOfSingles: LiveConfig = { ...live, onChange: (listener) => live.onChange(singles.during(listener)) };
   const { happened } = wakes;
   const node = openNode(parts, {
     slots: pool.slots,
@@ -115,7 +112,7 @@ export function makeEngine(parts: EngineParts) {
   const publishing = openPublishing({ ...parts, collector, happened, clock });
   const retention = openRetention({
     ...parts,
-    live: liveOfSingles,
+    live: liveDuring(live, singles),
     dataDir: locations.dataDir,
     workspaces,
     webhooks,
@@ -128,67 +125,79 @@ export function makeEngine(parts: EngineParts) {
 
   const scheduler = openScheduler({ ...parts, node, clock });
   store.schedules.onRescheduled(() => happened('task rescheduled'));
-  const wakers = wakersOf(singles, {
-    queue,
-    queueWait,
-    questionWatch,
-    collector,
-    sweeper,
-    webhooks,
-    scheduler,
-    publishing,
-  });
   const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
-  // In the order of their start; they are closed in reverse. The node is started before the listeners open.
-  const services: readonly BackgroundService[] = [
-    { stop: node.stop },
-    singles.service(queueWait),
-    started(makeOrphanedBlobs({ store, blobs, clock, log })),
-    ...(parts.bucket?.services ?? []).map(started),
-    ...(parts.bucket?.singles ?? []).map(singles.service),
-    singles.service({ wake: webhooks.start, stop: webhooks.stop }),
-    singles.service(sweeper),
-    singles.service(retention),
-    singles.service({ wake: publishing.start, stop: publishing.stop }),
-    { start: collector.start, stop: collector.stop },
-    { stop: async () => endRuns(pool, queue) },
-    singles.service(questionWatch),
-    { stop: documentReader.stop },
-    ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
-    ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
-    singles.service(scheduler),
-    ...(store.peers === null ? [] : [singles.service(makeLooks({ wakers, clock, log }))]),
-    started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
-  ];
-  const hearStops = () =>
-    bus.subscribeAll((events) => {
-      for (const { type, sessionSeq, runSeq } of events)
-        if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
-    });
+  const rooms = { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened };
+  const wakers = wakersOf(singles, { ...rooms, queueWait, questionWatch, sweeper, scheduler });
+  const own = { wakers, queueWait, sweeper, questionWatch, leases, scheduler };
+  const services = servicesOf(parts, singles, { ...rooms, ...own });
   return {
-    rooms: {
-      ...forRuns,
-      queue,
-      node,
-      stopper,
-      checks,
-      emptyArchives,
-      webhooks,
-      publishing,
-      retention,
-      happened,
-      singles,
-    },
+    rooms: { ...rooms, singles },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
       wakes.follow(bus, wakers);
-      if (store.peers !== null) hearStops();
+      if (store.peers !== null) hearStops(bus, stopper);
       singles.open();
       for (const { start } of services) start?.();
     },
   };
+}
+
+/** Of the settings, for whom a change is of interest while this node leads. */
+const liveDuring = (live: LiveConfig, { during }: Singles): LiveConfig => ({
+  ...live,
+  onChange: (listener) => live.onChange(during(listener)),
+});
+
+/** What makes the list of services, with those that nothing else needs. */
+interface ServiceRooms
+  extends Pick<Engine['rooms'], 'node' | 'webhooks' | 'retention' | 'publishing' | 'collector' | 'pool' | 'queue'>,
+    Pick<Engine['rooms'], 'documentReader'> {
+  readonly wakers: Wakers;
+  readonly queueWait: Service;
+  readonly sweeper: Sweeper;
+  readonly questionWatch: Service;
+  readonly leases: Service;
+  readonly scheduler: Service;
+}
+
+/** In the order of their start; they are closed in reverse. The node is started before the listeners open. */
+function servicesOf(
+  parts: EngineParts,
+  { service: single }: Singles,
+  rooms: ServiceRooms,
+): readonly BackgroundService[] {
+  const { config, store, blobs, log, bucket } = parts;
+  const { node, webhooks, publishing, collector, pool, queue, leases } = rooms;
+  return [
+    { stop: node.stop },
+    single(rooms.queueWait),
+    started(makeOrphanedBlobs({ store, blobs, clock, log })),
+    ...(bucket?.services ?? []).map(started),
+    ...(bucket?.singles ?? []).map(single),
+    single({ wake: webhooks.start, stop: webhooks.stop }),
+    single(rooms.sweeper),
+    single(rooms.retention),
+    single({ wake: publishing.start, stop: publishing.stop }),
+    { start: collector.start, stop: collector.stop },
+    { stop: async () => endRuns(pool, queue) },
+    single(rooms.questionWatch),
+    { stop: rooms.documentReader.stop },
+    ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
+    ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
+    single(rooms.scheduler),
+    ...(store.peers === null ? [] : [single(makeLooks({ wakers: rooms.wakers, clock, log }))]),
+    started(makeDiskWatch({ store, directory: config.locations.dataDir, clock, log })),
+  ];
+}
+
+/** Runs that are stopped through another node, perhaps, while their executors are here. */
+function hearStops(bus: Bus, stopper: Pick<Stopper, 'noticeStopped'>): void {
+  bus.subscribeAll((events) => {
+    for (const { type, sessionSeq, runSeq } of events)
+      if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
+  });
 }
 
 interface Woken {
@@ -261,7 +270,7 @@ function sizeOf({ workers }: Settings): PoolSize {
 
 /** This process as a node. The queue, which knows what runs here, is made after it. */
 function openNode(
-  { config, live, store, log, identity, process }: EngineParts,
+  { config, live, store, log, identity }: EngineParts,
   hooks: { slots(): number; running(): number } & Pick<HeartbeatParts, 'opened' | 'led' | 'silenced'>,
 ): WorkerNodes {
   const facts = () => {
@@ -275,7 +284,7 @@ function openNode(
       running: hooks.running(),
     };
   };
-  return makeNode({ store, peers: store.peers, clock, log, identity, process, facts, ...hooks });
+  return makeNode({ store, peers: store.peers, clock, log, identity, process: identity.process, facts, ...hooks });
 }
 
 /** The browser, searched for again when the settings change. */

@@ -6,7 +6,7 @@ import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Peers } from '../../store/engine/database.ts';
-import type { NodeRow } from '../../store/worker-nodes.ts';
+import type { BeatAnswer, NodeRow } from '../../store/worker-nodes.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Sightings } from './sightings.ts';
 import { takeNode, wordsOfCopy } from './take-node.ts';
@@ -60,9 +60,7 @@ export function makeHeartbeat(
   /** The process whose row this one takes. */
   let replaced: string | null = null;
   let beats = 0;
-  let leads = false;
   let isStarted = false;
-  let heardAt = clock.monotonic();
   const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
 
@@ -71,23 +69,8 @@ export function makeHeartbeat(
   async function beat() {
     const begunAt = clock.monotonic();
     const said = await nodes.beat(allFacts(), replaced);
-    heardAt = clock.monotonic();
-    if (said === null) return null;
-    silence.heard(begunAt);
-    peers?.fence(true);
-    if (said.leader && !leads) parts.led();
-    leads = said.leader;
+    if (said !== null) silence.heard(begunAt, said);
     return said;
-  }
-
-  /** Takes the runs of nodes that are lost. Others may do the same at this moment: one of them does. */
-  async function takeOver(): Promise<void> {
-    for (const row of sightings.lost()) {
-      if (row.id === id) continue;
-      const rescued = await nodes.takeOver(row);
-      if (rescued !== null)
-        log.warn({ node: row.name, node_id: row.id, ...rescued }, 'a node was lost: its runs go on elsewhere');
-    }
   }
 
   async function work(): Promise<number> {
@@ -99,7 +82,7 @@ export function makeHeartbeat(
     }
     sightings.look(await nodes.list());
     setRival(said === null ? sightings.find(id) : undefined);
-    await takeOver();
+    await takeOver(parts, sightings);
     if (copied() === null) replaced = null;
     setContested(sightings.isContested(id));
     if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
@@ -132,23 +115,44 @@ export function makeHeartbeat(
     isDraining,
     copied,
     fault,
-    silentMs: () => clock.monotonic() - heardAt,
+    silentMs: silence.silentMs,
   };
 }
 
-/** Notices when the beats of a node that isn't alone don't reach the database any more. */
-function makeSilence({ peers, clock, log, silenced }: HeartbeatParts) {
+/** Takes the runs of nodes that are lost. Others may do the same at this moment: one of them does. */
+async function takeOver(
+  { store: { nodes }, identity, log }: HeartbeatParts,
+  { lost }: Pick<Sightings, 'lost'>,
+): Promise<void> {
+  for (const row of lost()) {
+    if (row.id === identity.id) continue;
+    const rescued = await nodes.takeOver(row);
+    const facts = { node: row.name, node_id: row.id, ...rescued };
+    if (rescued !== null) log.warn(facts, 'a node was lost: its runs go on elsewhere');
+  }
+}
+
+/** What follows when a beat was taken, and when none has been for long, where this node isn't alone. */
+function makeSilence({ peers, clock, log, led, silenced }: HeartbeatParts) {
   let timer: Timer | undefined;
+  let leads = false;
+  let heardAt = clock.monotonic();
   const silent = () => {
     log.error('the database has not answered this node for so long that others will take its runs: they end here');
     silenced();
   };
   return {
-    heard: (at: number) => {
+    /** `at`: when that beat began. */
+    heard: (at: number, { leader }: BeatAnswer) => {
+      heardAt = clock.monotonic();
       timer?.cancel();
       if (peers !== null) timer = clock.after(at + SILENT_MS - clock.monotonic(), silent);
+      peers?.fence(true);
+      if (leader && !leads) led();
+      leads = leader;
     },
     end: () => timer?.cancel(),
+    silentMs: () => clock.monotonic() - heardAt,
   };
 }
 

@@ -1,6 +1,6 @@
 // An initialised data directory for a daemon: a copy of the test run's own, or one that `errand init` makes.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,23 +35,6 @@ export function initialized(dataDir: string, { adminName = ADMIN_NAME, database 
   execFileSync('cp', ['-rp', join(run, 'data'), dataDir]);
   if (isPostgres) databaseOf(dataDir, INITIALIZED);
   return JSON.parse(readFileSync(join(run, 'created.json'), 'utf8')) as Created;
-}
-
-/** A data directory at `dataDir` for another daemon of an installation. */
-export function joined(dataDir: string, first: Joined): Created {
-  mkdirSync(dataDir, { mode: 0o700 });
-  for (const name of ['config', 'master.key', 'database-location'])
-    execFileSync('cp', ['-rp', join(first.dataDir, name), dataDir]);
-  const admin = { user_id: first.adminUserId, username: first.adminName, password: first.adminPassword };
-  return { admin, api_key: { key: first.apiKey } };
-}
-
-interface Joined {
-  readonly dataDir: string;
-  readonly adminUserId: string;
-  readonly adminName: string;
-  readonly adminPassword: string;
-  readonly apiKey: string;
 }
 
 /** The address of the database of a daemon in these tests. */

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import { type Database, NO_ALARMS, type Sharing, type StoreAlarms } from '../database.ts';
+import { type Database, NO_ALARMS, type Peers, type Sharing, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
 import { type Commits, makeCommits } from './commits/commits.ts';
 import { connect, type Connection } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
-import { makeListening } from './listening/listening.ts';
+import { type Listening, makeListening } from './listening/listening.ts';
 import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
 import { migrate } from './opening/migrate.ts';
@@ -18,7 +18,7 @@ import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
 import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
-import { makeTurns } from './commits/turns.ts';
+import { makeTurns, type Turns } from './commits/turns.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
 import { makeWriteAll } from '../write-all.ts';
 
@@ -83,9 +83,8 @@ export function openPostgres(
   const pool = makePool(connections - (turns === null ? 1 : 2), open);
   const whenOpened = makeWhenOpened(writer, address, () => listening?.begin(writer.lastId()));
   const verbs = makeVerbs({ commits, read: makeRead({ pool, health, clock }), whenOpened });
-  const told = (words: string | null) => tellers.forEach((teller) => teller(words));
-  const listening =
-    turns === null ? undefined : makeListening({ open, clock, read: verbs.read(eventsAfter), publish, told });
+  const hearing = { publish, told: (words: string | null) => tellers.forEach((teller) => teller(words)) };
+  const listening = turns && makeListening({ open, clock, read: verbs.read(eventsAfter), ...hearing });
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -97,14 +96,7 @@ export function openPostgres(
 
   return {
     ...verbs,
-    peers:
-      turns === null
-        ? null
-        : {
-            fence: turns.fence,
-            tell: (words) => listening?.say(words),
-            onTold: (listener) => void tellers.push(listener),
-          },
+    peers: turns && listening ? peersOf(turns, listening, tellers) : null,
     answered: async () => {
       await whenOpened();
       await commits.write(nothing);
@@ -120,6 +112,10 @@ export function openPostgres(
     watchCommits: commits.watch,
     close: () => (closed ??= close()),
   };
+}
+
+function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
 }
 
 /** What is done when the database was reached for the first time, and told when its connection was replaced. */

@@ -39,10 +39,7 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
   let connection: Connection | undefined;
   let looking: Timer | undefined;
   let running: Promise<void> | undefined;
-  /** The last event that others haven't been told of; while they are told of some, it waits. */
-  let untold: number | null = null;
-  let unsaid: string[] = [];
-  let isTelling = false;
+  const teller = makeTeller(() => connection);
 
   async function stayOpen(): Promise<void> {
     for (let retryMs = RETRY_MS; !closing.signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
@@ -73,6 +70,32 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
     looking = clock.after(LOOK_MS, look);
   }
 
+  return {
+    start: () => {
+      if (closing.signal.aborted) return;
+      running ??= stayOpen();
+      looking ??= clock.after(LOOK_MS, look);
+    },
+    ...teller,
+    close: async () => {
+      closing.abort();
+      looking?.cancel();
+      await running;
+    },
+  };
+}
+
+/** Tells others of what gathers, one notification after another. Where one is lost, they look by themselves. */
+function makeTeller(connected: () => Connection | undefined): Pick<Channel, 'tell' | 'say'> {
+  /** The last event that others haven't been told of. */
+  let untold: number | null = null;
+  let unsaid: string[] = [];
+  let isTelling = false;
+  const notify = async (statement: typeof NOTIFY, words: string) =>
+    void (await connected()
+      ?.ask(statement, [words])
+      .catch(() => undefined));
+
   async function tellAll(): Promise<void> {
     isTelling = true;
     // The commits of this tick.
@@ -80,20 +103,13 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
     while (untold !== null || unsaid.length > 0) {
       const [id, said] = [untold, unsaid];
       [untold, unsaid] = [null, []];
-      // Where it is lost, others look by themselves.
-      if (id !== null) await connection?.ask(NOTIFY, [String(id)]).catch(() => undefined);
-      const words = said.length > MOST_WORDS ? [MISSED] : said;
-      await Promise.all(words.map((one) => connection?.ask(SAY, [one]).catch(() => undefined)));
+      if (id !== null) await notify(NOTIFY, String(id));
+      for (const words of said.length > MOST_WORDS ? [MISSED] : said) await notify(SAY, words);
     }
     isTelling = false;
   }
 
   return {
-    start: () => {
-      if (closing.signal.aborted) return;
-      running ??= stayOpen();
-      looking ??= clock.after(LOOK_MS, look);
-    },
     tell: (id) => {
       untold = id;
       if (!isTelling) void tellAll();
@@ -101,11 +117,6 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
     say: (words) => {
       if (unsaid.length <= MOST_WORDS && !unsaid.includes(words)) unsaid.push(words);
       if (!isTelling) void tellAll();
-    },
-    close: async () => {
-      closing.abort();
-      looking?.cancel();
-      await running;
     },
   };
 }
