@@ -210,7 +210,7 @@ interface WokenServices {
   readonly questionWatch: Woken;
   readonly collector: Pick<Collector, 'wake'>;
   readonly sweeper: Pick<Sweeper, 'notice'>;
-  readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'sender' | 'upkeep'>;
+  readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'send' | 'upkeep'>;
   readonly scheduler: Woken;
   readonly publishing: Pick<ReturnType<typeof openPublishing>, 'publisher' | 'sweeper'>;
 }
@@ -225,7 +225,7 @@ function wakersOf({ during }: Singles, services: WokenServices): Wakers {
     collector: collector.wake,
     sweeper: during((_, occasion) => sweeper.notice(occasion)),
     planner: during((_, occasion) => webhooks.planner.notice(occasion)),
-    sender: during(() => webhooks.sender.wake()),
+    sender: during(webhooks.send),
     upkeep: during(webhooks.upkeep.wake),
     scheduler: during(scheduler.wake),
     publisher: during(publishing.publisher.wake),

@@ -43,10 +43,10 @@ async function twoNodes() {
   return { north: north!, south: south!, url, clock, receiver, endRun };
 }
 
-const wakersOf = ({ planner, sender }: ReturnType<typeof openWebhooks>): Wakers => ({
+const wakersOf = ({ planner, send }: ReturnType<typeof openWebhooks>): Wakers => ({
   ...ASLEEP,
   planner: (_, occasion) => planner.notice(occasion),
-  sender: () => sender.wake(),
+  sender: send,
 });
 
 test('a webhook that another node made is planned and sent by the one that leads', { tags: ['L7'] }, async () => {
@@ -75,12 +75,13 @@ test('where its word was lost, the one that leads looks by itself', { tags: ['L7
 
 test('what a node plans that does not lead is sent once, by the one that does', { tags: ['L7'] }, async () => {
   const { north, south, url, receiver, endRun } = await twoNodes();
-  await north.store.webhooks.create(aWebhook({ url }));
+  north.wakes.follow(north.bus, { ...ASLEEP, sender: north.webhooks.send });
+  north.webhooks.start();
+  await north.webhooks.planner.settled();
+  await south.store.webhooks.create(aWebhook({ url }));
   await endRun(south);
-  north.wakes.follow(north.bus, wakersOf(north.webhooks));
   // A change plans what came before it.
   await south.store.webhooks.create(aWebhook({ url: `${url}/other` }));
   await waitFor(() => north.attempts() === 1);
-  await south.webhooks.sender.settled();
   expect([receiver.received.length, south.attempts()]).toEqual([1, 0]);
 });
