@@ -372,7 +372,9 @@ test('a body that grows past the limit without saying its length is 413 and clos
   expect(errorOf(MESSAGES, got).type).toBe('invalid_request_error');
 });
 
-test('each request but those for health gets a log line, and no line contains its key', { tags: ['§4.1-rule-4'] }, async () => {
+test('each request but those for health gets a log line, and no line contains its key', {
+  tags: ['§4.1-rule-4'],
+}, async () => {
   const fixture = await openFixture();
   for (const path of ['/api/v1/status?x=1', '/healthz', '/readyz']) await send(fixture, { path, as: 'admin-key' });
   await send(fixture, { path: '/api/v1/status', via: 'socket' });
