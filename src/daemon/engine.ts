@@ -10,6 +10,7 @@ import type { LiveConfig } from '../config/live-config.ts';
 import { within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
+import { collectedOfAll } from '../events/collected.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
 import { type Collector, makeCollector } from '../execution/artifacts/collector.ts';
 import { makeEmptyArchives } from '../execution/artifacts/empty-archives.ts';
@@ -108,8 +109,9 @@ export function makeEngine(parts: EngineParts) {
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
-  collector.onCollected(singles.during(webhooks.planner.collected));
-  const publishing = openPublishing({ ...parts, collector, happened, clock });
+  const onCollected = store.peers === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
+  onCollected(singles.during(webhooks.planner.collected));
+  const publishing = openPublishing({ ...parts, onCollected, happened, clock });
   const retention = openRetention({
     ...parts,
     live: liveDuring(live, singles),

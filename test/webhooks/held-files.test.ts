@@ -169,15 +169,19 @@ async function replace(hasPeers = false): Promise<void> {
   await look();
 }
 
-test.each([0, 3 * HOLD_MS])('what a process held that was lost says what is known by then, %i ms later', {
-  tags: ['§6.5-has_artifacts', 'L7'],
-}, async (laterMs) => {
-  const run = await endRun();
-  await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
-  fixture.clock.advance(laterMs);
-  await replace();
-  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
-});
+test.each([0, 3 * HOLD_MS])(
+  'what a process held that was lost says what is known by then, %i ms later',
+  {
+    tags: ['§6.5-has_artifacts', 'L7'],
+  },
+  async (laterMs) => {
+    const run = await endRun();
+    await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
+    fixture.clock.advance(laterMs);
+    await replace();
+    expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
+  },
+);
 
 test('what is still to be examined then goes on waiting', { tags: ['§6.5-has_artifacts', 'L7'] }, async () => {
   const run = await endRun();

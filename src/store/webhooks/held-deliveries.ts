@@ -29,7 +29,7 @@ const RELEASE = `UPDATE webhook_deliveries SET next_attempt_at = ?,
   WHERE event_id = ? AND state = 'pending' AND attempt_count = 0 AND next_attempt_at > ? RETURNING webhook_id AS id`;
 
 /** For so long, and so many, what another process may have held is looked for where that was lost. */
-const [LEFT_MS, MOST_LEFT] = [60_000, 1_000];
+const [LEFT_MS, MOST_LEFT] = [60_000, 500];
 const LEFT = `SELECT event_id, session_seq, body, next_attempt_at FROM webhook_deliveries
   WHERE state = 'pending' AND created_at > ? AND attempt_count = 0 AND is_test = 0
     AND (event_type = 'session.completed' OR event_type = 'session.failed') ORDER BY created_at LIMIT ${MOST_LEFT}`;
