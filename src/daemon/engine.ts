@@ -104,8 +104,7 @@ export function makeEngine(parts: EngineParts) {
     silenced: () => queue.abandon(),
     led: singles.start,
   });
-  const queueWait = makeQueueWait({ store, clock, log, settings });
-  const questionWatch = makeQuestionWatch({ store, clock, log });
+  const watches = openWatches(parts, { node, happened });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
@@ -124,15 +123,11 @@ export function makeEngine(parts: EngineParts) {
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
-
-  const scheduler = openScheduler({ ...parts, node, clock });
-  store.schedules.onRescheduled(() => happened('task rescheduled'));
   const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
   const rooms = { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened };
-  const wakers = wakersOf(singles, { ...rooms, queueWait, questionWatch, sweeper, scheduler });
-  const own = { wakers, queueWait, sweeper, questionWatch, leases, scheduler };
-  const services = servicesOf(parts, singles, { ...rooms, ...own });
+  const wakers = wakersOf(singles, { ...rooms, ...watches, sweeper });
+  const services = servicesOf(parts, singles, { ...rooms, ...watches, wakers, sweeper, leases });
   return {
     rooms: { ...rooms, singles },
     closers: services.map(({ stop }) => stop),
@@ -200,6 +195,17 @@ function hearStops(bus: Bus, stopper: Pick<Stopper, 'noticeStopped'>): void {
     for (const { type, sessionSeq, runSeq } of events)
       if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
   });
+}
+
+/** What looks at waits, questions and tasks that are due. */
+function openWatches(parts: EngineParts, { node, happened }: Pick<Engine['rooms'], 'node' | 'happened'>) {
+  const { store, log } = parts;
+  store.schedules.onRescheduled(() => happened('task rescheduled'));
+  return {
+    queueWait: makeQueueWait({ store, clock, log, settings: parts.live.settings }),
+    questionWatch: makeQuestionWatch({ store, clock, log }),
+    scheduler: openScheduler({ ...parts, node, clock }),
+  };
 }
 
 interface Woken {

@@ -62,7 +62,7 @@ test('the end of a run is sent when another node reports its files', {
 }, async () => {
   const { rows, north, collect, onCollected } = await nodes();
   const { id } = await north.store.webhooks.create(aWebhook());
-  await rows.change('UPDATE webhook_planning SET cursor = 0');
+  rows.change('UPDATE webhook_planning SET cursor = 0');
   const planner = makePlanner({
     store: north.store,
     hasPeers: true,
