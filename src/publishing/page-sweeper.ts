@@ -12,6 +12,8 @@ export interface PageSweeperParts {
   readonly store: Pick<Store, 'pageRemovals'> & { readonly sessions: Pick<Store['sessions'], 'isBlobInUse'> };
   readonly blobs: Pick<BlobStore, 'removeUnless'>;
   readonly versions: Pick<Versions, 'active'>;
+  /** Whether other processes make versions, too: where there is none, a draft that nobody copies to here was abandoned. */
+  readonly hasPeers: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -26,8 +28,9 @@ const BUSY_MS = 10_000;
 const LOOK_MS = 600_000;
 
 /** Makes the service. Wake it when a page was deleted, or a share withdrawn or given an end. */
-export function makePageSweeper({ store, blobs, versions, clock, log }: PageSweeperParts): Service {
+export function makePageSweeper({ store, blobs, versions, hasPeers, clock, log }: PageSweeperParts): Service {
   const { pageRemovals, sessions } = store;
+  const isCopying = () => !hasPeers && versions.active() > 0;
 
   async function work(stopping: AbortSignal): Promise<number | null> {
     await clearRows(stopping);
@@ -50,14 +53,19 @@ export function makePageSweeper({ store, blobs, versions, clock, log }: PageSwee
 
   /** Returns after what time to look again; null when no draft is left. */
   async function clearDrafts(stopping: AbortSignal): Promise<number | null> {
+    let leftMs = Infinity;
     for (let after = 0; ; ) {
-      if (versions.active() > 0) return BUSY_MS;
+      if (isCopying()) return BUSY_MS;
       const drafts = await pageRemovals.listDrafts(after);
       // One of them may be of a copy that has begun meanwhile.
-      if (versions.active() > 0) return BUSY_MS;
-      for (const draft of drafts) while (!stopping.aborted && (await pageRemovals.clearDraft(draft)));
-      if (drafts.length === 0 || stopping.aborted) return null;
-      after = drafts.at(-1)!;
+      if (isCopying()) return BUSY_MS;
+      for (const { seq, copiedUntil } of drafts) {
+        const copiedMs = hasPeers ? copiedUntil - clock.now() : 0;
+        if (copiedMs > 0) leftMs = Math.min(leftMs, copiedMs);
+        else while (!stopping.aborted && (await pageRemovals.clearDraft(seq, !hasPeers)));
+      }
+      if (drafts.length === 0 || stopping.aborted) return leftMs === Infinity ? null : leftMs;
+      after = drafts.at(-1)!.seq;
     }
   }
 

@@ -11,7 +11,7 @@ import type { Disk } from '../files/disk.ts';
 import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PlannedVersion, VersionPlan, VersionSource } from '../store/publishing/plan-version.ts';
-import type { Publication, Published } from '../store/publishing/versions.ts';
+import { FilesGone, type Publication, type Published } from '../store/publishing/versions.ts';
 
 export interface VersionParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
@@ -45,6 +45,8 @@ export interface Versions {
 /** Files in one commit: each needs a place of its own in the index on contents. */
 const PART = 250;
 const WAIT_MS = 20_000;
+/** Attempts where files change while they are published. */
+const TRIES = 3;
 /** While it waits, what other processes find is looked for so often. */
 const LOOK_MS = 1_000;
 /** Versions that are made at once: each holds the rows of its files. */
@@ -74,7 +76,17 @@ export function makeVersions(parts: VersionParts): Versions {
   let active = 0;
   const takeTurn = makeTurns();
 
-  const attempt: Versions['attempt'] = async (source, publication, note) => {
+  const attempt: Versions['attempt'] = async (...input) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attemptOnce(...input);
+      } catch (error) {
+        if (!(error instanceof FilesGone) || tries === TRIES) throw error;
+      }
+    }
+  };
+
+  const attemptOnce: Versions['attempt'] = async (source, publication, note) => {
     refuseUnlessRoom();
     const hold = blobs.hold();
     active += 1;

@@ -17,9 +17,9 @@ let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let logged: ReturnType<typeof loggedLines>;
 let sweeper: Service;
 
-const over = (store: Store): Service => {
+const over = (store: Store, hasPeers = false): Service => {
   const { blobs, versions, clock } = fixture;
-  const made = makePageSweeper({ store, blobs, versions, clock, log: logged.log });
+  const made = makePageSweeper({ store, blobs, versions, hasPeers, clock, log: logged.log });
   onTestFinished(() => made.stop());
   return made;
 };
@@ -290,7 +290,7 @@ test('a draft that was published since it was listed keeps its files', async () 
   const { run } = await workspace({ '/site/index.html': 'a' });
   const { shareCode } = await fixture.publish(run, { entryPath: '/site/index.html' });
   const [version] = fixture.rows<{ seq: number }>('SELECT seq FROM publish_versions');
-  expect(await fixture.store.pageRemovals.clearDraft(version!.seq)).toBe(false);
+  expect(await fixture.store.pageRemovals.clearDraft(version!.seq, true)).toBe(false);
   expect(await fixture.filesOfShare(shareCode)).toHaveLength(1);
 });
 

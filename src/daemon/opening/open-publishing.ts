@@ -28,7 +28,7 @@ export function openPublishing({ live, store, blobs, disk, onCollected, happened
   const { settings } = live;
   const versions = makeVersions({ store, blobs, disk, onCollected, hasPeers, happened, clock, settings });
   const publisher = makePublisher({ store, versions, clock, log });
-  const sweeper = makePageSweeper({ store, blobs, versions, clock, log });
+  const sweeper = makePageSweeper({ store, blobs, versions, hasPeers, clock, log });
   const ignore = onCollected(publisher.collected);
   return {
     versions,

@@ -256,6 +256,6 @@ async function reuse(
     const found = await store.sessions.findAttachment(caller.user.seq, block.path);
     if (found === undefined) throw notFound('Attachment');
     hold.add(found.sha256);
-    return { ...found, id: randomUUID() };
+    return { ...found, id: randomUUID(), isReused: true };
   });
 }

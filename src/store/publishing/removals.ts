@@ -9,6 +9,13 @@ const FILES_AT_ONCE = 250;
 const VERSIONS_AT_ONCE = 50;
 const JOBS_AT_ONCE = 500;
 
+/** A version that was not published. */
+export interface LeftDraft {
+  readonly seq: number;
+  /** Epoch ms. */
+  readonly copiedUntil: number;
+}
+
 const FORGET = 'DELETE FROM publish_removals WHERE sha256 = ?';
 const FORGET_USED = `${FORGET} AND (${isInUse('?')})`;
 
@@ -54,16 +61,27 @@ export function makePageRemovals({ write, read }: Database) {
       return page !== undefined;
     }, FREES),
 
-    /** Drafts after the given one. Those that nobody is copying were abandoned. */
-    listDrafts: read(function* (tx: Reader, afterSeq: number): Step<number[]> {
-      const sql = 'SELECT seq FROM publish_versions WHERE published_at IS NULL AND seq > ? ORDER BY seq LIMIT ?';
-      return (yield* tx.all<{ seq: number }>(sql, afterSeq, VERSIONS_AT_ONCE)).map(({ seq }) => seq);
-    }),
+    /** Drafts after the given one, and until when somebody may be copying to them. */
+    listDrafts: read(
+      (tx: Reader, afterSeq: number): Step<LeftDraft[]> =>
+        tx.all<LeftDraft>(
+          `SELECT seq, coalesce(expires_at, 0) AS copied_until FROM publish_versions
+           WHERE published_at IS NULL AND seq > ? ORDER BY seq LIMIT ?`,
+          afterSeq,
+          VERSIONS_AT_ONCE,
+        ),
+    ),
 
-    /** Removes a draft; leaves it when it was published meanwhile. */
-    clearDraft: write(function* (tx: Transaction, seq: number): Step<boolean> {
-      const draft = yield* tx.get('SELECT 1 FROM publish_versions WHERE seq = ? AND published_at IS NULL', seq);
-      if (draft === undefined) return false;
+    /** Removes a draft; leaves it when it was published meanwhile, or, unless `isAlone`, when somebody may be copying to it. */
+    clearDraft: write(function* (tx: Transaction, seq: number, isAlone: boolean): Step<boolean> {
+      const begun = yield* tx.count(
+        `UPDATE publish_versions SET has_files = 0
+         WHERE seq = ? AND published_at IS NULL AND (? = 1 OR has_files = 0 OR coalesce(expires_at, 0) <= ?)`,
+        seq,
+        Number(isAlone),
+        tx.now,
+      );
+      if (begun === 0) return false;
       if ((yield* clearIn(tx, seq, FILES_AT_ONCE)) === FILES_AT_ONCE) return true;
       yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', seq);
       return false;

@@ -6,6 +6,7 @@ import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { unlistedOf } from '../sessions/cleanups.ts';
 import { countOpenIn } from './page-rows.ts';
 import { columnsOf, requireRoomIn } from './pages.ts';
 import type { VersionPlan } from './plan-version.ts';
@@ -44,6 +45,15 @@ export interface Published {
 }
 
 const [KEY_LENGTH, CODE_LENGTH] = [16, 22];
+/** A draft that nobody has copied to for so long was abandoned. */
+const DRAFT_MS = 600_000;
+
+/** The files have changed since they were read, and some may be gone: they are to be read again. */
+export class FilesGone extends ErrandError {
+  constructor() {
+    super('unavailable', 'The files of the session change while they are published. Try again soon.');
+  }
+}
 
 /** The verbs. */
 export function makeVersions(database: Database) {
@@ -54,12 +64,13 @@ export function makeVersions(database: Database) {
     createPage: (page: NewPage, note?: Note<{ key: string }>): Promise<{ key: string }> =>
       auditedWrite(note, (tx) => insertPage(tx, page)),
 
-    /** Copies a part of a version that is too large for one commit. Returns the draft's `seq`. */
+    /** Copies a part of a version that is too large for one commit. Returns the draft's `seq`. Throws as `publish` does. */
     copyPart: write((tx: Transaction, draft: Draft): Step<number> => copyIn(tx, draft)),
 
     /**
      * Copies the last part, or all, and publishes the version. Throws `not_found` when the page was deleted or the job was
-     * settled meanwhile, `conflict` when the session was deleted or is another user's, or the owner or the task has too many pages.
+     * settled meanwhile, `conflict` when the session was deleted or is another user's, or the owner or the task has too many pages;
+     * `FilesGone`, and `unavailable` when the draft was removed, as it had been left for too long.
      */
     publish: (draft: Draft, publication: Publication, note?: Note<Published>): Promise<Published> =>
       auditedWrite(note, (tx) => publishIn(tx, draft, publication)),
@@ -97,23 +108,35 @@ function* requirePlaceOfTask(tx: Transaction, taskId: string): Step<void> {
 }
 
 function* copyIn(tx: Transaction, { seq, plan, files }: Draft): Step<number> {
-  const draft =
-    seq ??
-    (yield* tx.insert(
-      `INSERT INTO publish_versions (user_seq, session_seq, share_type, entry_path, trigger_type, file_count, total_size,
-         is_open) VALUES (?, ?, ?, ?, 'manual', ?, ?, 0)`,
-      plan.userSeq,
-      plan.sessionSeq,
-      plan.shareType,
-      plan.entryPath,
-      plan.files.length,
-      plan.totalSize,
-    ));
+  if ((yield* unlistedOf(tx, [...new Set(files.map(({ sha256 }) => sha256))])).length > 0) throw new FilesGone();
+  const draft = seq === null ? yield* beginDraft(tx, plan) : yield* continueDraft(tx, seq);
   for (const { path, size, sha256 } of files) {
     const sql = 'INSERT INTO publish_files (version_seq, path, size, sha256) VALUES (?, ?, ?, ?)';
     yield* tx.run(sql, draft, path, size, sha256);
   }
   return draft;
+}
+
+// Until its end, a draft is somebody's.
+function* beginDraft(tx: Transaction, plan: VersionPlan): Step<number> {
+  return yield* tx.insert(
+    `INSERT INTO publish_versions (user_seq, session_seq, share_type, entry_path, trigger_type, file_count, total_size, expires_at,
+       is_open) VALUES (?, ?, ?, ?, 'manual', ?, ?, ?, 0)`,
+    plan.userSeq,
+    plan.sessionSeq,
+    plan.shareType,
+    plan.entryPath,
+    plan.files.length,
+    plan.totalSize,
+    tx.now + DRAFT_MS,
+  );
+}
+
+function* continueDraft(tx: Transaction, seq: number): Step<number> {
+  const sql = 'UPDATE publish_versions SET expires_at = ? WHERE seq = ? AND published_at IS NULL AND has_files = 1';
+  if ((yield* tx.count(sql, tx.now + DRAFT_MS, seq)) === 0)
+    throw new ErrandError('unavailable', 'The version took too long to be made. Try again.');
+  return seq;
 }
 
 function* publishIn(tx: Transaction, draft: Draft, publication: Publication): Step<Published> {
@@ -132,7 +155,7 @@ function* publishIn(tx: Transaction, draft: Draft, publication: Publication): St
   const shareCode = randomCode(CODE_LENGTH);
   yield* tx.run(
     `UPDATE publish_versions SET page_id = ?, no = ?, share_code = ?, published_at = ?, user_seq = ?, trigger_type = ?,
-       reason = ?, is_open = 1 WHERE seq = ?`,
+       reason = ?, expires_at = NULL, is_open = 1 WHERE seq = ?`,
     id,
     no,
     shareCode,

@@ -1,11 +1,16 @@
 // What a turn adds to its session in addition to the run: the user's message and its attachments.
 import type { Attachment } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
+import { notFound } from '../../domain/errors.ts';
+import { unlistedOf } from './cleanups.ts';
 import { keepContents } from './small-blobs.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** An attachment whose bytes are stored as a blob, or are given with it. Its path in the workspace is chosen here. */
-export type NewAttachment = Omit<Attachment, 'workspacePath'>;
+export interface NewAttachment extends Omit<Attachment, 'workspacePath'> {
+  /** Its bytes are those of an attachment of before. */
+  readonly isReused?: true;
+}
 
 export interface NewMessage {
   readonly sessionSeq: number;
@@ -46,6 +51,9 @@ export function* insertAttachments(
   }: { readonly attachments: readonly NewAttachment[]; readonly contents: Contents | undefined },
 ): Step<void> {
   const keys = attachments.map(({ sha256 }) => sha256);
+  // Without bytes of its own, it rests on a row that may have gone since it was found.
+  const reused = attachments.filter(({ isReused }) => isReused).map(({ sha256 }) => sha256);
+  if ((yield* unlistedOf(tx, reused)).length > 0) throw notFound('Attachment');
   yield* keepContents(tx, keys, contents);
   for (const attachment of attachments) {
     yield* tx.run(

@@ -276,7 +276,7 @@ test('a daemon killed while copying leaves nothing that anybody sees, and the dr
     total: 0,
   });
   const [draft] = await store.pageRemovals.listDrafts(0);
-  while (await store.pageRemovals.clearDraft(draft!));
+  while (await store.pageRemovals.clearDraft(draft!.seq, true));
   expect(await store.pageRemovals.listDrafts(0)).toEqual([]);
   await store.close();
   expect([fixture.count('publish_versions'), fixture.count('publish_files')]).toEqual([0, 0]);

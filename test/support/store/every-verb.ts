@@ -643,7 +643,7 @@ async function callPublished({ store, clock, user }: StoreFixture, id: number, c
   await shares.withdraw(code);
   const plan = { sessionSeq: 1, entryPath: '/a', kind: 'planned', userSeq: user.seq, shareType: 'file' } as const;
   await pages.copyPart({ seq: null, plan: { ...plan, files: [], totalSize: 0 }, files: [] });
-  for (const draft of await pageRemovals.listDrafts(0)) while (await pageRemovals.clearDraft(draft));
+  for (const draft of await pageRemovals.listDrafts(0)) while (await pageRemovals.clearDraft(draft.seq, true));
   await pages.delete(id);
   while (await pageRemovals.clearWithdrawn());
   while (await pageRemovals.clearDeleted());
