@@ -3,7 +3,7 @@
 import { type Database, FREES } from './engine/database.ts';
 import { listed, MOST_LISTED } from './engine/listed.ts';
 import type { Reader, Step, Transaction } from './engine/statement.ts';
-import { IS_BLOB_IN_USE, REFERENCES } from './sessions/cleanups.ts';
+import { isListed } from './sessions/cleanups.ts';
 
 /** `listed`: a row lists it, so that it is there. `noted`: it may be stored now. `removing`: it is being removed. */
 export type ObjectState = 'listed' | 'noted' | 'removing';
@@ -30,10 +30,6 @@ interface Note {
 
 function* noteOf(tx: Reader, key: string): Step<Note | undefined> {
   return yield* tx.get<Note>('SELECT noted_at, removing_since FROM loose_objects WHERE key = ?', key);
-}
-
-function* isListed(tx: Reader, key: string): Step<boolean> {
-  return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
 }
 
 const isBeingRemoved = (note: Note | undefined, now: number): boolean =>

@@ -286,6 +286,27 @@ test('a copy that begins while drafts are listed is none of those that were aban
   expect(await fixture.filesOfShare((await publishing!).shareCode)).toHaveLength(601);
 });
 
+test('a draft that another process may be copying stays for ten minutes, whatever is copied here', {
+  tags: ['L7'],
+}, async () => {
+  const many = filesOf('/index.html', ...Array.from({ length: 300 }, (_, index) => `/${index}`));
+  const { sessionSeq } = await fixture.workspace(many);
+  const plan = await fixture.store.pages.planVersion({ sessionSeq, entryPath: '/index.html' }, fixture.limits);
+  if (plan.kind !== 'planned') throw new Error(plan.kind);
+  const parts = [plan.files.slice(0, 200), plan.files.slice(200)];
+  const seq = await fixture.store.pages.copyPart({ seq: null, plan, files: parts[0]! });
+  sweeper = over(fixture.store, true);
+  fixture.clock.advance(599_000);
+  await sweep();
+  await fixture.store.pages.copyPart({ seq, plan, files: parts[1]! });
+  fixture.clock.advance(599_000);
+  await sweeper.settled();
+  expect(fixture.count('publish_files')).toBe(301);
+  fixture.clock.advance(1_000);
+  await sweeper.settled();
+  expect([fixture.count('publish_files'), fixture.count('publish_versions')]).toEqual([0, 0]);
+});
+
 test('a draft that was published since it was listed keeps its files', async () => {
   const { run } = await workspace({ '/site/index.html': 'a' });
   const { shareCode } = await fixture.publish(run, { entryPath: '/site/index.html' });

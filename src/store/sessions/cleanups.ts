@@ -1,7 +1,6 @@
 // Which files deleted sessions leave, and which blobs are in use: the durable list of clean-ups (E9).
 import type { Database } from '../engine/database.ts';
-import { listed, MOST_LISTED } from '../engine/listed.ts';
-import type { Reader, Step } from '../engine/statement.ts';
+import { type Reader, type Step, together } from '../engine/statement.ts';
 
 /** A deleted session whose files still exist. */
 export interface Cleanup {
@@ -39,23 +38,21 @@ export const isInUse = (blob: string): string =>
   ]
     .map(([table, key]) => `EXISTS (SELECT 1 FROM ${table} WHERE ${key} = ${blob})`)
     .join(' OR ');
-const unlisted = (count: number): string =>
-  `SELECT column1 AS key FROM (VALUES ${Array(count).fill('(?)').join(', ')}) AS asked WHERE NOT (${isInUse('column1')})`;
-
 /**
  * Those of some blobs that no row lists any more. Whoever lists one without its bytes, because another row does, asks in the commit that
  * lists it: another process, whose holds are its own, may have removed it.
  */
 export function* unlistedOf(tx: Reader, keys: readonly string[]): Step<string[]> {
-  const found: string[] = [];
-  for (let at = 0; at < keys.length; at += MOST_LISTED) {
-    const { values } = listed(keys.slice(at, at + MOST_LISTED));
-    found.push(...(yield* tx.all<{ key: string }>(unlisted(values.length), ...values)).map(({ key }) => key));
-  }
-  return found;
+  const listed = yield* together(keys.map((key) => isListed(tx, key)));
+  return keys.filter((_, at) => !listed[at]);
 }
 
 export const IS_BLOB_IN_USE = `SELECT ${isInUse('?')} AS used`;
+
+/** Whether a row lists a blob: one of a session, or of a manifest. */
+export function* isListed(tx: Reader, key: string): Step<boolean> {
+  return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
+}
 
 /** Whether a session of an id exists, or has still to be cleaned up. */
 export const HAS_FILES = `SELECT EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?
@@ -84,8 +81,6 @@ export function makeCleanups({ read }: Database) {
     }),
 
     /** Whether a row refers to a blob: one of a session, or of a manifest. */
-    isBlobInUse: read(function* (tx: Reader, key: string): Step<boolean> {
-      return (yield* tx.get<{ used: number }>(IS_BLOB_IN_USE, ...REFERENCES.map(() => key), key))!.used === 1;
-    }),
+    isBlobInUse: read(isListed),
   };
 }

@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { makeVersions } from '../../../src/publishing/versions.ts';
 import { openStore } from '../../support/store/open-store.ts';
+import { contentsOf, keyOf, sourceOf } from '../../support/store/small-contents.ts';
 import { aPage, filesOf, MANUAL, publishFixture, SITE } from '../../support/store/publishing.ts';
 
 test('a page version holds the entry’s folder and all below it', { tags: ['F11-folder'] }, async () => {
@@ -378,4 +379,53 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
   expect(published).toEqual([8, 1, 8, 8, 6]);
   expect(versions.active()).toBe(0);
   await expect(Promise.all(attempts(8, 1))).resolves.toHaveLength(8);
+});
+
+test('what another process has removed since the files were read is not listed: they are read again', {
+  tags: ['L7'],
+}, async () => {
+  const fixture = await publishFixture();
+  const recorded = async (content: string, sessionId: string | null = null) => {
+    const run = await fixture.uncollected(sessionId);
+    const files = [{ path: '/a.txt', size: content.length, sha256: keyOf(content) }];
+    await fixture.store.artifacts.recordArtifacts(run.seq, {
+      files,
+      skipped: {},
+      contents: sourceOf(contentsOf(content)),
+    });
+    // As after a run that failed, whose files the workspace alone has.
+    fixture.change('DELETE FROM run_artifact_files');
+    return run;
+  };
+  const run = await recorded('ebb');
+  const { planVersion } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'planVersion').mockImplementationOnce(async (...input) => {
+    const plan = await planVersion(...input);
+    await recorded('flood', run.sessionId);
+    expect(await fixture.store.smallBlobs.remove(keyOf('ebb'), () => false)).toBe(true);
+    return plan;
+  });
+  const { shareCode } = await fixture.publish(run, { entryPath: '/a.txt' });
+  expect(await fixture.filesOfShare(shareCode)).toEqual(['/a.txt']);
+  expect(fixture.rows('SELECT sha256 FROM publish_files')).toEqual([{ sha256: keyOf('flood') }]);
+  expect(await fixture.store.smallBlobs.find(keyOf('flood'))).toEqual(Buffer.from('flood'));
+});
+
+test('a draft that was removed while it was copied is not published', { tags: ['F1-copy', 'L7'] }, async () => {
+  const fixture = await publishFixture();
+  const run = await fixture.workspace(MANY);
+  const { copyPart } = fixture.store.pages;
+  vi.spyOn(fixture.store.pages, 'copyPart').mockImplementation(async (draft) => {
+    const seq = await copyPart(draft);
+    // Its removal has begun, and another one may go on with it.
+    await fixture.store.pageRemovals.clearDraft(seq, true);
+    return seq;
+  });
+  const publishing = fixture.publish(run, MANY_ENTRY);
+  await expect(publishing).rejects.toMatchObject({
+    reason: 'unavailable',
+    message: expect.stringContaining('too long'),
+  });
+  expect(fixture.committed.filter(({ type }) => type === 'publish_page.published')).toEqual([]);
+  expect(fixture.abandoned).toEqual([1]);
 });

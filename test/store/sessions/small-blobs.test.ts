@@ -43,6 +43,16 @@ test('bytes are stored with the row that lists them, once for each content, and 
   expect(await rows().find(keyOf('refused'))).toBeUndefined();
 });
 
+test('an attachment that is named once more is accepted while a row lists its bytes', { tags: ['L7'] }, async () => {
+  const first = await attach('wanted');
+  const again = () => ({ ...attachmentOf('wanted', `a${(made += 1)}`), isReused: true as const });
+  const second = await fixture.accept({ attachments: [again()] });
+  await erase(first);
+  await erase(second);
+  await expect(fixture.accept({ attachments: [again()] })).rejects.toMatchObject({ reason: 'not_found' });
+  expect(await rows().listUses('', 9)).toMatchObject([{ key: keyOf('wanted'), isUsed: false }]);
+});
+
 describe('a removal', () => {
   test('leaves what a row lists, and what someone holds', async () => {
     const key = keyOf('wanted');
