@@ -23,6 +23,8 @@ export interface BlobLocation {
   readonly isShared: boolean;
 }
 
+const RENEW = 'UPDATE loose_objects SET noted_at = ? WHERE key = ? AND removing_since IS NULL';
+
 interface Note {
   readonly notedAt: number;
   readonly removingSince: number | null;
@@ -51,12 +53,17 @@ export function makeObjects(database: Database) {
 
 function makeNotes({ read, write }: Database) {
   return {
-    /** Notes those that no row lists, before they are stored; in the order of the keys. */
+    /**
+     * Notes those that no row lists, before they are stored; in the order of the keys. A note of one that a row lists is renewed: it may
+     * be due before the caller has listed it, too.
+     */
     note: write(function* (tx: Transaction, keys: readonly string[]): Step<ObjectState[]> {
       const states: ObjectState[] = [];
       for (const key of keys) {
-        if (yield* isListed(tx, key)) states.push('listed');
-        else if (isBeingRemoved(yield* noteOf(tx, key), tx.now)) states.push('removing');
+        if (yield* isListed(tx, key)) {
+          yield* tx.run(RENEW, tx.now, key);
+          states.push('listed');
+        } else if (isBeingRemoved(yield* noteOf(tx, key), tx.now)) states.push('removing');
         else {
           yield* writeNote(tx, key);
           states.push('noted');
@@ -64,6 +71,11 @@ function makeNotes({ read, write }: Database) {
       }
       return states;
     }),
+
+    /** Renews the notes of some that somebody holds, if they have any. */
+    renew: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
+      for (const key of keys) yield* tx.run(RENEW, tx.now, key);
+    }, FREES),
 
     /** Those whose bytes are no row: they are, or will be, objects. */
     listRowless: read(function* (tx: Reader, keys: readonly string[]): Step<string[]> {

@@ -89,6 +89,7 @@ const CASES: Readonly<Record<string, Case>> = {
       { beforeId: null, afterId: null, limit: 500 },
     ),
   'objects.note': ({ store }) => store.objects.note(SOME_OBJECTS),
+  'objects.renew': ({ store }) => store.objects.renew(SOME_OBJECTS),
   'objects.noteRemoved': ({ store }) => store.objects.noteRemoved(SOME_OBJECTS),
   'objects.beginRemovals': ({ store }) => store.objects.beginRemovals(SOME_OBJECTS, new Set()),
   'retention.countIdle': ({ store, now }) => store.retention.countIdle(now),

@@ -30,6 +30,19 @@ test('what a row lists is neither noted nor removed', async () => {
   expect(await store.objects.listDue(clock.now())).toEqual({ keys: [], nextAt: clock.now() + GRACE_MS });
 });
 
+test('a note of before is renewed for who is about to list what a row lists still', { tags: ['L7'] }, async () => {
+  const { store, clock, accept, change } = await storeFixture();
+  await store.objects.note(['listed']);
+  const upload = { id: 'u', name: 'a', path: 'attachments/u/a', workspacePath: '/uploads/a', mimeType: 'text/plain' };
+  await accept({ attachments: [{ ...upload, size: 1, sha256: 'listed' }] });
+  clock.advance(GRACE_MS + 1);
+  expect(await store.objects.note(['listed'])).toEqual(['listed']);
+  change('DELETE FROM attachments');
+  expect(await store.objects.beginRemovals(['listed'], NOBODY)).toEqual([]);
+  clock.advance(GRACE_MS + 1);
+  expect(await store.objects.beginRemovals(['listed'], NOBODY)).toEqual(['listed']);
+});
+
 test('whoever removes has an object alone, but not for ever', async () => {
   const { store, clock } = await storeFixture();
   await store.objects.noteRemoved(['a']);

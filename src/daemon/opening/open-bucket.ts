@@ -4,6 +4,7 @@ import { blobTargetOf } from '../../config/blob-target.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
+import { makeHeldObjects } from '../../execution/artifacts/held-objects.ts';
 import { makeObjectSweeper } from '../../execution/artifacts/object-sweeper.ts';
 import { listKeys } from '../../files/blobs/blob-place.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -64,13 +65,14 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
   const facts = { blobs: locationOf(target), endpoint: target.endpoint };
   log.info(facts, 'the bytes of files are in a bucket');
   if (isShared) log.warn(facts, 'objects of the bucket are not removed: these rows were restored (docs/S3.md)');
+  const held = store.peers === null ? [] : [makeHeldObjects({ store, blobs, clock, log })];
   const countBy = (counted: typeof count) => (count = counted);
   return {
     blobs,
     name: locationOf(target),
     fault: bucket.fault,
     countBy,
-    services: [cache.keeper],
+    services: [cache.keeper, ...held],
     singles: isShared ? [] : [sweeper],
   };
 }

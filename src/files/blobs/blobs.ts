@@ -26,6 +26,8 @@ export interface BlobStore {
   list(): AsyncIterable<string>;
   /** Whether someone holds a blob: a row may soon refer to it. */
   isHeld(key: string): boolean;
+  /** Keys of those that someone holds by themselves, not with all; one may be there more than once. */
+  listHeld(): Iterable<string>;
   /** Removes a blob unless it is in use or held. Returns false when it is held, so that the caller must retry. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
@@ -93,6 +95,7 @@ export async function openBlobStore(directory: string, rows: SmallBlobRows): Pro
       yield* small.listUnused();
     },
     isHeld: holds.isHeld,
+    listHeld: holds.list,
     removeUnless: holds.removeUnless,
   };
 }

@@ -21,6 +21,8 @@ export interface Holds {
   /** Holds every key, also those that are being checked for their removal. */
   openRest(): HeldRest;
   isHeld(key: string): boolean;
+  /** Keys that are held by themselves, not with all; one may be there more than once. */
+  list(): Iterable<string>;
   /** Removes what is neither held nor in use. Returns false when it is held, or was held during the check. */
   removeUnless(key: string, isInUse: (key: string) => Promise<boolean>): Promise<boolean>;
 }
@@ -32,6 +34,7 @@ export interface Holds {
 export function makeHolds(remove: (key: string, isHeld: () => boolean) => Promise<boolean>): Holds {
   const removals = new Set<Promise<unknown>>();
   const holds = new Set<Pick<ReadonlySet<string>, 'has'>>();
+  const named = new Set<ReadonlySet<string>>();
   /** The newest check of the rows for each key to be removed, unless the key was held since the check started. */
   const looks = new Map<string, object>();
   const isHeld = (key: string) => Array.from(holds).some((held) => held.has(key));
@@ -52,9 +55,13 @@ export function makeHolds(remove: (key: string, isHeld: () => boolean) => Promis
 
   return {
     isHeld,
+    list: function* () {
+      for (const held of named) yield* held;
+    },
     open: () => {
       const held = new Set<string>();
       holds.add(held);
+      named.add(held);
       return {
         add: (key) => {
           held.add(key);
@@ -62,6 +69,7 @@ export function makeHolds(remove: (key: string, isHeld: () => boolean) => Promis
         },
         release: () => {
           holds.delete(held);
+          named.delete(held);
           return [...held];
         },
       };

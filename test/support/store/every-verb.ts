@@ -89,6 +89,7 @@ async function callObjects({ store, clock }: StoreFixture): Promise<void> {
   await objects.getLocation();
   await objects.setLocation(null);
   await objects.note(keys);
+  await objects.renew(keys);
   await objects.noteRemoved(keys);
   await objects.listRowless(keys);
   await objects.listDue(clock.now());
