@@ -9,7 +9,7 @@ import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { systemClock as clock, within } from '../domain/clock.ts';
-import type { Settings } from '../domain/settings.ts';
+import { engineOf, type Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
 import { type Collector, makeCollector } from '../execution/artifacts/collector.ts';
@@ -96,7 +96,8 @@ export function makeEngine(parts: EngineParts) {
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
-  const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
+  const here = engineOf(settings()) === 'sqlite' ? null : parts.identity.id;
+  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
   collector.onCollected(webhooks.planner.collected);
   const publishing = openPublishing({ ...parts, collector, happened, clock });
   const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });

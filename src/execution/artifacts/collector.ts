@@ -57,7 +57,7 @@ const SOON_RETRY_MS = 5_000;
 export function makeCollector(given: CollectorParts): Collector {
   const { happened, ...needed } = given;
   const released = () => happened('blobs released');
-  const { store, blobs, clock, log } = needed;
+  const { store, blobs, here, clock, log } = needed;
   const stopping = new AbortController();
   const parts: ArtifactParts = {
     packedOnRequest: PACKED_ON_REQUEST,
@@ -76,7 +76,7 @@ export function makeCollector(given: CollectorParts): Collector {
     return collectRun(parts, { ...run, sessionSeq }, () => waiting.has(sessionSeq)).finally(released);
   }
   const collecting = makeQueue(parts, COLLECTED, async (session) => {
-    const work = await store.artifacts.findWork(session);
+    const work = await store.artifacts.findWork(session, here);
     if (work !== undefined && !(await collectOne(work, session))) unpacked.add(session);
     waiting.notify(session);
     // Behind the last of its runs, so that the workspace is packed once.
@@ -86,7 +86,7 @@ export function makeCollector(given: CollectorParts): Collector {
 
   const earlier = makeService({
     work: async () => {
-      for (const session of await store.artifacts.listSessionsToCollect()) {
+      for (const session of await store.artifacts.listSessionsToCollect(here)) {
         unpacked.add(session);
         collecting.add(session);
       }

@@ -61,6 +61,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
       unused = await store.artifacts.keepBaseline(
         { sessionSeq, runSeq, attempt },
         { ...found, contents: hold.contents },
+        parts.here,
       );
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };

@@ -28,7 +28,7 @@ import type { Snapshot, SnapshotFile, SnapshotLimits } from './snapshot.ts';
 
 export interface SnapshotRequest {
   readonly sessionId: string;
-  /** The workspace's directory. A missing one is empty. */
+  /** The workspace's directory. A missing one is empty; if files are recorded, a look at it is refused. */
   readonly root: string;
   readonly limits: SnapshotLimits;
   /** What it is compared with; absent: nothing, so that all files are new. */

@@ -1,6 +1,7 @@
 // The remaining work on the artifacts of ended runs: workspaces to examine, archives to pack.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { type Here, ofHere } from '../sessions/workspaces-here.ts';
 
 /** An ended run whose changes have not been collected yet. */
 export interface UncollectedRun {
@@ -39,27 +40,33 @@ const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
 const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
-/** The verbs that find work. */
+/** The verbs that find work. What is to be collected is that of the workspaces which are here; any node may pack. */
 export function makeArtifactQueue({ read }: Database) {
   return {
     /** Sessions with something to collect or to pack, the longest-waiting first. */
-    listSessionsToCollect: read(function* (tx: Reader): Step<number[]> {
+    listSessionsToCollect: read(function* (tx: Reader, here: Here = null): Step<number[]> {
+      const { sql, values } = ofHere(here);
+      const toPack = `OR ${IS_COLLECTED}`;
       // Without its first column, SQLite would look through all runs that ever ended, in their index, for those to collect.
       return (yield* tx.all<{ sessionSeq: number }>(
         `SELECT session_seq FROM (
-             SELECT session_seq, seq FROM runs WHERE session_seq > 0 AND ${ENDED}
+             SELECT session_seq, seq FROM runs r WHERE session_seq > 0 AND ${ENDED}
+               ${here === null ? '' : `AND (EXISTS (SELECT 1 FROM sessions s WHERE s.seq = r.session_seq${sql}) ${toPack})`}
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
+        ...values,
       )).map((row) => row.sessionSeq);
     }),
 
     /** What a session has to collect or to pack: after most runs, nothing. */
-    findWork: read(function* (tx: Reader, sessionSeq: number): Step<ArtifactWork | undefined> {
+    findWork: read(function* (tx: Reader, sessionSeq: number, here: Here = null): Step<ArtifactWork | undefined> {
       if ((yield* tx.get(OPEN_WORK, sessionSeq, sessionSeq)) === undefined) return undefined;
+      const { sql, values } = ofHere(here);
       const [run, next] = yield* tx.all<UncollectedRun>(
-        `${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 2`,
+        `${UNCOLLECTED} ${AT_REST}${sql} ORDER BY r.seq LIMIT 2`,
         sessionSeq,
         ANY_RUN,
+        ...values,
       );
       return { run, hasMore: next !== undefined };
     }),
