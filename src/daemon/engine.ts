@@ -130,7 +130,18 @@ export function makeEngine(parts: EngineParts) {
     started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
   ];
   return {
-    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened },
+    rooms: {
+      ...forRuns,
+      queue,
+      node: removing(node, collector),
+      stopper,
+      checks,
+      emptyArchives,
+      webhooks,
+      publishing,
+      retention,
+      happened,
+    },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
@@ -148,7 +159,7 @@ interface WokenServices {
   readonly queue: Pick<Queue, 'wake'>;
   readonly queueWait: Woken;
   readonly questionWatch: Woken;
-  readonly collector: Pick<Collector, 'wake'>;
+  readonly collector: Pick<Collector, 'wake' | 'knownElsewhere'>;
   readonly sweeper: Pick<Sweeper, 'notice'>;
   readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'sender' | 'upkeep'>;
   readonly scheduler: Woken;
@@ -163,6 +174,7 @@ function wakersOf(services: WokenServices): Wakers {
     queueWait: queueWait.wake,
     questionWatch: questionWatch.wake,
     collector: collector.wake,
+    filesKnown: collector.knownElsewhere,
     sweeper: (_, occasion) => sweeper.notice(occasion),
     planner: (_, occasion) => webhooks.planner.notice(occasion),
     sender: () => webhooks.sender.wake(),
@@ -226,6 +238,16 @@ function openNode(
   };
   return makeNode({ store, clock, log, identity, process: randomUUID(), facts, opened });
 }
+
+/** What a removed node has not collected is lost with it. */
+const removing = (node: WorkerNodes, { nodeRemoved }: Pick<Collector, 'nodeRemoved'>): WorkerNodes => ({
+  ...node,
+  remove: async (...which) => {
+    const isRemoved = await node.remove(...which);
+    if (isRemoved) nodeRemoved();
+    return isRemoved;
+  },
+});
 
 /** The browser, searched for again when the settings change. */
 function openBrowser({ settings, onChange }: LiveConfig, log: Log, sandbox: () => SandboxGrant | null): BrowserPart {

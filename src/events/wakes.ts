@@ -8,6 +8,7 @@ export type WokenService =
   | 'queueWait'
   | 'questionWatch'
   | 'collector'
+  | 'filesKnown'
   | 'sweeper'
   | 'planner'
   | 'sender'
@@ -46,6 +47,9 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'user_input.answered': ['queue', 'planner'],
   'user_input.expired': ['queue'],
   'insight.status_changed': ['planner'],
+  // Of a session whose workspace may be at another node.
+  'artifacts.ready': ['filesKnown'],
+  'artifacts.failed': ['filesKnown'],
   'workspace_export.completed': ['planner'],
   // A firing was inserted, a step follows another, or a firing is no longer held back.
   'scheduled_task.run_status_changed': ['queue', 'planner', 'publisher'],

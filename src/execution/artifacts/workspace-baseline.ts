@@ -1,12 +1,15 @@
 // The baseline of a run's workspace: waits until the workspace is free, and records its files before the run changes any of them, so
 // that what differs after the run is the run's own (E5).
 import { existsSync } from 'node:fs';
-import { makeHalt } from '../../domain/halt.ts';
+import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
 import { lookAt } from './look.ts';
 
-export type BaselineRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
+export type BaselineRun = Pick<
+  ClaimedRun,
+  'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession' | 'workspaceNode'
+>;
 
 /** The baseline of one run, from its claim to its end. Nothing here rejects. */
 export interface WorkspaceBaseline {
@@ -21,8 +24,8 @@ export interface WorkspaceBaseline {
   abort(): void;
 }
 
-/** Resolves when all earlier runs of the session are collected. */
-export type Collected = (sessionSeq: number, runSeq: number) => Promise<void>;
+/** Resolves when all earlier runs of the session are collected, or the run is called off. */
+export type Collected = (run: BaselineRun, off: Halt) => Promise<void>;
 
 const LOOK_MS = 60_000;
 
@@ -35,8 +38,7 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
   const calledOff = () => new Promise<void>((resolve) => off.listen(resolve));
   let taken: Promise<true> | undefined;
   return {
-    workspaceFree: () =>
-      run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff()]),
+    workspaceFree: () => (run.opensSession ? Promise.resolve() : Promise.race([collected(run, off), calledOff()])),
     take: () => (taken ??= hasBaseline(run) ? take(parts, run, off.signal) : Promise.resolve(true)),
     abort: () => off.halt(),
   };

@@ -28,7 +28,7 @@ export interface Packing {
 
 /** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
-const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
+export const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
 const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
   FROM runs r JOIN sessions s ON s.seq = r.session_seq
   WHERE r.session_seq = ? AND r.seq < ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL

@@ -117,7 +117,9 @@ const UNCOLLECTED = 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq =
 /** That the workspace of a run is here. */
 function whereOf(here: Here): OfHere {
   const { sql, values } = ofHere(here);
-  return here === null ? { sql, values } : { sql: ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.seq = runs.session_seq${sql})`, values };
+  return here === null
+    ? { sql, values }
+    : { sql: ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.seq = runs.session_seq${sql})`, values };
 }
 
 const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: EndedRun) =>
@@ -245,7 +247,7 @@ const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
   packedOnRequest !== undefined && isWithin(size, packedOnRequest);
 
 /** Files of a run that failed or was stopped are in the session's export only (E4). */
-function isKept({ status }: EndedRun): boolean {
+export function isKept({ status }: EndedRun): boolean {
   return status === 'completed' || status === 'incomplete';
 }
 

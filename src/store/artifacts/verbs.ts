@@ -3,6 +3,7 @@ import type { Database } from '../engine/database.ts';
 import { makeArtifactEnds } from './artifact-ends.ts';
 import { makeArtifactQueue } from './artifact-queue.ts';
 import { makeDocuments } from './documents.ts';
+import { makeLostWorkspaces } from './lost-workspaces.ts';
 import { makeReadArtifacts } from './read-artifacts.ts';
 import { makeRecordArtifacts } from './record-artifacts.ts';
 import { makeRequestedArchives } from './requested-archives.ts';
@@ -20,6 +21,7 @@ export function makeArtifactVerbs(database: Database) {
       ...makeWorkspaceTree(database),
       ...makeReadArtifacts(database),
       ...makeRequestedArchives(database),
+      ...makeLostWorkspaces(database),
     },
     documents: makeDocuments(database),
     screenshots: makeScreenshots(database),
