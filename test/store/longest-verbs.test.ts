@@ -190,7 +190,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
   nodes: 'beat leave takeOver setDraining remove',
   artifacts:
-    'findWork isAfterUncollected listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost moveWorkspace',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',

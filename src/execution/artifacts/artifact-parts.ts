@@ -17,7 +17,7 @@ export interface ArtifactParts {
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;
   readonly removal: BlobRemoval;
-  readonly workspaces: Pick<Workspaces, 'pathOf'>;
+  readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf'>;
   /** Which workspaces are looked at. */
   readonly here: Here;
   /** Archives of so much are packed when they are asked for, the others after the run. */

@@ -3,7 +3,7 @@ import type { Recorded } from '../../store/artifacts/record-artifacts.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Snapshot } from '../../files/snapshots/snapshot.ts';
-import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread } from '../../files/snapshots/send-request.ts';
 import { mayBeStored } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf } from './artifact-parts.ts';
 import { lookAt } from './look.ts';

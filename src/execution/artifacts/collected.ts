@@ -98,8 +98,11 @@ export function makeCollected({ store, here, waiting, elsewhere, look }: Collect
     for (let hasLooked = false; ; hasLooked = true) {
       // Before the read, which may find what was so before a change.
       const changed = waiting.next(sessionSeq);
-      if (off.isHalted || !(await store.artifacts.isAfterUncollected(sessionSeq, runSeq)))
-        return waiting.leave(sessionSeq, changed);
+      const before = await store.artifacts.findBefore(sessionSeq, runSeq);
+      if (off.isHalted || !before.isUncollected) {
+        waiting.leave(sessionSeq, changed);
+        return before;
+      }
       // Once: what a stop holds back until it is confirmed would be looked at again at once, and nothing else would run.
       if (isHere && !hasLooked) look(sessionSeq);
       if (isHere) await changed;

@@ -3,7 +3,7 @@ import type { Happened } from '../../events/wakes.ts';
 import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isStorageAway } from '../../files/blobs/s3/s3-error.ts';
-import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread } from '../../files/snapshots/send-request.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';

@@ -21,6 +21,8 @@ export interface Work {
   readonly report: (files: readonly ReportedFile[], contents: readonly Buffer[], areAll: boolean) => Promise<void>;
   /** The bytes of those of some small blobs that are rows. */
   readonly ask: (keys: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Has blobs brought into the directory, unless they are rows, or nowhere. */
+  readonly bring: (keys: readonly string[]) => Promise<void>;
   /** Reports paths that have no file any more. */
   readonly reportGone: (paths: readonly string[]) => Promise<void>;
 }

@@ -26,6 +26,14 @@ export interface Packing {
   readonly token: string | null;
 }
 
+/** What precedes a run of a session. */
+export interface Before {
+  /** The changes of an earlier run are still to be collected. */
+  readonly isUncollected: boolean;
+  /** Files of its workspace are recorded. */
+  readonly hasFiles: boolean;
+}
+
 /** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
 export const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
@@ -37,6 +45,8 @@ const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
 const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
   UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
+const BEFORE = `SELECT EXISTS (${UNCOLLECTED} LIMIT 1) AS uncollected,
+  EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS files`;
 const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
@@ -71,9 +81,10 @@ export function makeArtifactQueue({ read }: Database) {
       return { run, hasMore: next !== undefined };
     }),
 
-    /** Whether a run must wait until an earlier run's changes are collected. For its executor alone. */
-    isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
-      return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
+    /** What a run of a session has to wait for, and what it finds there. For its executor alone. */
+    findBefore: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<Before> {
+      const row = (yield* tx.get<{ uncollected: number; files: number }>(BEFORE, sessionSeq, runSeq, sessionSeq))!;
+      return { isUncollected: row.uncollected === 1, hasFiles: row.files === 1 };
     }, 'committed'),
 
     /**

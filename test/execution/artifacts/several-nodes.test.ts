@@ -79,7 +79,7 @@ test('a run at another node waits until the files of the run before are known', 
   const run = await ended();
   const next = await fixture.south.begin(run.sessionId);
   let isFree = false;
-  const free = fixture.south.collector.baselineOf(next).workspaceFree();
+  const free = fixture.south.collector.baselineOf(next).prepare();
   void free.then(() => (isFree = true));
   await waitFor(async () => {
     fixture.clock.advance(1_000);
@@ -95,7 +95,7 @@ test('a run at another node waits until the files of the run before are known', 
 test('a run that waits for a workspace elsewhere is called off at once', async () => {
   const run = await ended();
   const baseline = fixture.south.collector.baselineOf(await fixture.south.begin(run.sessionId));
-  const free = baseline.workspaceFree();
+  const free = baseline.prepare();
   baseline.abort();
   await free;
   expect(await statusOf(run)).toBe('pending');
@@ -106,7 +106,7 @@ test('as soon as another node wants the workspace of a lost one, the artifacts t
   const run = await ended({ 'c.txt': 'three' }, before.sessionId);
   await fixture.north.lose();
   const next = await fixture.south.begin(run.sessionId);
-  await fixture.south.collector.baselineOf(next).workspaceFree();
+  await fixture.south.collector.baselineOf(next).prepare();
   const own = await fixture.artifactsOf(run);
   expect([own.status, own.error]).toEqual(['failed', { type: 'api_error', message: LOST }]);
   const whole = await fixture.exportOf(run);

@@ -108,7 +108,7 @@ test.each([SMALL_PARTS, {}])(
       const dying = makeRecordArtifacts(dyingAfter(kills), SMALL_PARTS);
       const found = { files: AFTER, contents: CONTENTS, skipped: { links: 1 }, token: 'look' };
       wasKilled = await isKilled(recordWhole({ ...artifacts(), ...dying }, second, found));
-      const isPending = await artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1);
+      const { isUncollected: isPending } = await artifacts().findBefore(second.sessionSeq, second.seq + 1);
       expect(isPending).toBe(wasKilled);
       expect(withoutBytes()).toEqual([]);
       if (wasKilled) {

@@ -45,7 +45,6 @@ export async function twoNodes() {
         await fixture.accept({ sessionId });
         return (await fixture.claim(1, { node: id }))[0]!;
       },
-      claim: async (): Promise<ClaimedRun> => (await fixture.claim(1, { node: id }))[0]!,
       /** Writes files into a run's workspace here; null removes one. */
       write: (run: Pick<ClaimedRun, 'sessionId'>, files: Readonly<Record<string, string | null>>): void => {
         for (const [path, content] of Object.entries(files)) {

@@ -285,7 +285,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
-  await artifacts.isAfterUncollected(sessionSeq, seq);
+  await artifacts.findBefore(sessionSeq, seq);
   await artifacts.findWork(sessionSeq);
   await artifacts.findWork(sessionSeq, START.node);
   const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
@@ -307,6 +307,8 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await runs.finalize(fenceOf(lost!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(lost!));
   await artifacts.listLost(0);
+  const [moved] = await claimNew(fixture);
+  await artifacts.moveWorkspace(fenceOf(moved!), 'there');
   await artifacts.concludeLost(lost!.sessionSeq, 0);
   await artifacts.getRunArtifacts(seq);
   await artifacts.listRunFiles(seq, '', 9);
