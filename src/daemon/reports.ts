@@ -35,7 +35,7 @@ export interface ReportParts {
   readonly store: Store;
   readonly disk: Disk;
   readonly pool: WorkerPool;
-  readonly node: Pick<WorkerNodes, 'list' | 'own'>;
+  readonly node: Pick<WorkerNodes, 'list' | 'own' | 'silence'>;
   readonly sandbox: () => SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
   readonly startedAt: number;
@@ -151,8 +151,9 @@ function nodePart({ node }: ReportParts): PartReport {
   return fault === null ? ok('node') : { name: 'node', state: 'failed', detail: fault };
 }
 
-function storePart({ store }: ReportParts): PartReport {
-  const fault = store.fault();
+function storePart({ store, node }: ReportParts): PartReport {
+  // One that nobody answers for has no error yet.
+  const fault = store.fault() ?? node.silence();
   if (fault !== null) return { name: 'store', state: 'failed', detail: fault };
   const burden = store.burden();
   return burden === null ? ok('store') : { name: 'store', state: 'degraded', detail: burden };

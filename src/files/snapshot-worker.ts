@@ -16,7 +16,7 @@ import {
 import { layOut } from './snapshots/lay-out.ts';
 import { packArchive } from './archives/pack-archive.ts';
 import { removeScratch } from './blobs/blob-place.ts';
-import { lacksSpace } from './blobs/no-space.ts';
+import { isNoSpace, lacksSpace } from './blobs/no-space.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
 import { makePace, type Pace } from './snapshots/pace.ts';
 import type { SnapshotFile } from './snapshots/snapshot.ts';
@@ -136,7 +136,7 @@ function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed
   // A stream that is ended by its signal throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   const said = { cause: null, full: false, lostBlob: reason instanceof LostBlobError };
-  if (reason instanceof ErrandError) return { ...said, words: reason.message };
+  if (reason instanceof ErrandError) return { ...said, words: reason.message, full: isNoSpace(reason) };
   const cause = messageOf(reason);
   if (codeOf(reason) === 'EFBIG') return { ...said, words: 'A file would be larger than the system allows.', cause };
   return { ...said, words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };

@@ -5,10 +5,11 @@ import { makeArtifactVerbs } from './artifacts/verbs.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeBudgetKit, makeBudgetVerbs } from './budgets/verbs.ts';
-import type { Database } from './engine/database.ts';
+import type { Database, Sharing } from './engine/database.ts';
 import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
+import { makeInstallation } from './installation.ts';
 import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeEvents } from './journal/events.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
@@ -36,14 +37,20 @@ export type Store = ReturnType<typeof makeStore>;
 export interface StoreOptions extends DatabaseOptions {
   /** Makes the bodies of webhook events. */
   readonly renderBody: RenderBody;
+  /** How a server's database is shared with other processes; absent: this one is alone. */
+  readonly sharing?: Sharing | undefined;
 }
 
 /** Opens the database of a location and returns its verbs. A server is connected to by the first of them. */
-export function openStore(location: StoreLocation, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
+export function openStore(
+  location: StoreLocation,
+  clock: Clock,
+  { renderBody, sharing, ...options }: StoreOptions,
+): Store {
   const database =
     location.kind === 'sqlite'
       ? openDatabase(location.file, clock, options)
-      : openPostgres(location.address, clock, { ...options, connections: location.connections });
+      : openPostgres(location.address, clock, { ...options, sharing, connections: location.connections });
   return makeStore(database, renderBody);
 }
 
@@ -70,12 +77,13 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     diskSamples: makeDiskSamples(database),
     retention: makeRetention(database),
     nodes: makeWorkerNodes(database, kit),
+    installation: makeInstallation(database),
     objects: makeObjects(database),
     findIds: makeFindIds(database),
     ...stateOf(database),
   };
 }
 
-function stateOf({ answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
-  return { answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
+function stateOf({ peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
+  return { peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
 }

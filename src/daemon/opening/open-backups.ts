@@ -12,7 +12,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { VERSION } from '../../version.ts';
-import { masterKeyLocation } from '../initialize.ts';
+import { masterKeyLocation } from '../own-key.ts';
 
 export interface BackupServiceParts {
   readonly config: Config;
@@ -43,12 +43,18 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
   rmSync(stagingOf(dataDir), { recursive: true, force: true });
   const jobs = makeBackupJobs({ backups, clock, log });
   const schedule = makeBackupSchedule({ jobs, backups, settings, clock, log });
-  live.onChange(schedule.wake);
+  let isStarted = false;
+  live.onChange(() => {
+    if (isStarted) schedule.wake();
+  });
   return {
     jobs,
     prune: backups.prune,
     health: schedule.health,
-    start: schedule.wake,
+    start: () => {
+      isStarted = true;
+      schedule.wake();
+    },
     stop: async () => {
       await backups.stop();
       await schedule.stop();

@@ -1,11 +1,13 @@
 // This process as a node among the others: whether it may start runs, which nodes are online, and what they can execute (D3, L6).
-import type { KnownNode } from '../../domain/nodes/node.ts';
+import { type KnownNode, ONLINE_MS } from '../../domain/nodes/node.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type HeartbeatParts, makeHeartbeat } from './heartbeat.ts';
 import { makeSightings, stateOf } from './sightings.ts';
 
 /** What the queue is measured by when no node that executes runs ever registered (§8). */
 const CAPACITY_WITHOUT_NODES = 5;
+
+const SILENT = `The daemon's database has not answered for ${ONLINE_MS / 1_000} seconds.`;
 
 export interface WorkerNodes {
   /**
@@ -28,6 +30,8 @@ export interface WorkerNodes {
   mayStart(): boolean;
   /** This node, and what keeps it from starting runs, in words; null without. */
   own(): { readonly id: string; readonly name: string; readonly fault: string | null };
+  /** That the database takes no beats: the other nodes have this one for lost; null otherwise. For everybody (L8). */
+  silence(): string | null;
   /** Every registered node, online or not, by name. */
   list(): readonly KnownNode[];
   /** Background runs that the nodes which are online and don't drain can execute at once (D3, L6). */
@@ -42,7 +46,7 @@ export function makeNode(parts: HeartbeatParts): WorkerNodes {
   const { id } = parts.identity;
   const { facts } = parts;
   const sightings = makeSightings(parts.clock);
-  const { start, stop, refresh, isDraining, copied, fault } = makeHeartbeat(parts, sightings);
+  const { start, stop, refresh, isDraining, copied, fault, silentMs } = makeHeartbeat(parts, sightings);
 
   async function look(): Promise<void> {
     sightings.look(await nodes.list());
@@ -79,6 +83,7 @@ export function makeNode(parts: HeartbeatParts): WorkerNodes {
     },
     mayStart: () => fault() === null,
     own: () => ({ id, name: facts().name, fault: fault() }),
+    silence: () => (silentMs() > ONLINE_MS ? SILENT : null),
     list,
     onlineCapacity: () => {
       if (!sightings.any()) return 0;

@@ -1,6 +1,7 @@
 // What runs have left in workspaces of nodes that were lost: their artifacts fail, so that nobody waits for them any longer (L5).
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
+import { HOME_NODE } from '../sessions/workspaces-here.ts';
 import { type EndedRun, errorOfRun, failIn, findEnded } from './artifact-ends.ts';
 import { IS_COLLECTED } from './artifact-queue.ts';
 import { isKept } from './record-artifacts.ts';
@@ -18,7 +19,7 @@ export interface Concluded {
 
 const MESSAGE = 'The node that executed the run was lost before its files were collected.';
 
-const NODE = 'coalesce(s.workspace_node, (SELECT home_node FROM installation WHERE id = 1))';
+const NODE = `coalesce(s.workspace_node, (${HOME_NODE}))`;
 /** No process of the node is left, and none was there lately; one that was removed is forgotten. */
 const IS_LOST = `${NODE} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM worker_nodes n WHERE n.id = ${NODE}
   AND (n.process IS NOT NULL OR n.last_beat_at > database_now() - ?))`;

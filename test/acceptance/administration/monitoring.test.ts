@@ -51,6 +51,11 @@ test('the metrics are at their address alone, and promtool accepts them', async 
   if (error === undefined) expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
 });
 
+test('whoever distributes requests asks for its readiness, from inside a container by the command', async () => {
+  expect(await reader.paste(document.block('/readyz').text)).toContain('"ready":true');
+  await reader.paste('errand status --wait --timeout 5s');
+});
+
 /** Starts Prometheus on a scratch directory and a loopback address. */
 async function startPrometheus(): Promise<string> {
   const directory = temporaryDirectory({}, { onTestFinished: (end) => ends.push(end) });

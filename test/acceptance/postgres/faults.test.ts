@@ -91,6 +91,45 @@ test('while the server is away, turns are refused in words, health is good and r
   expect(await statusOf(daemon, '/readyz')).toBe(200);
 });
 
+test('a node without requests notices that its server is away, and that it is silent, and when it is there again; it stays alive', {
+  tags: ['L8'],
+}, async () => {
+  const own = await startCluster();
+  onTestFinished(() => own.close());
+  await own.query('postgres', `CREATE DATABASE quiet OWNER ${ROLE}`);
+  const network = await startDelayingProxy(own.directory, 0);
+  const database = `postgres://${ROLE}@127.0.0.1:${network.port}/quiet?sslmode=disable`;
+  const daemon = await startDaemonProcess({ database });
+  onTestFinished(async () => {
+    network.go();
+    await daemon.close();
+    await network.close();
+  });
+  const becomes = async (status: number) => {
+    const reply = await waitFor(
+      async () => {
+        const response = await fetch(`${daemon.url}/readyz`);
+        const body = (await response.json()) as { parts: { name: string; state: string; detail: string | null }[] };
+        return response.status === status && { body, retryAfter: response.headers.get('retry-after') };
+      },
+      { timeoutMs: 60_000, what: `/readyz is ${status}` },
+    );
+    expect(await statusOf(daemon, '/healthz')).toBe(200);
+    const part = reply.body.parts.find(({ state }) => state === 'failed');
+    return [part?.name, part?.detail, reply.retryAfter];
+  };
+  const WELL = [undefined, undefined, null];
+  expect(await becomes(200)).toEqual(WELL);
+  await own.stop();
+  expect(await becomes(503)).toEqual(['store', expect.stringContaining('not reachable'), '5']);
+  await own.start();
+  expect(await becomes(200)).toEqual(WELL);
+  network.stall();
+  expect(await becomes(503)).toEqual(['store', expect.stringContaining('not answered for 15 seconds'), '5']);
+  network.go();
+  expect(await becomes(200)).toEqual(WELL);
+});
+
 test('a daemon that starts before its server waits for it', async () => {
   const daemon = await aDaemon();
   await daemon.stop();

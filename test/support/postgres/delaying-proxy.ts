@@ -10,6 +10,9 @@ export interface DelayingProxy {
   readonly port: number;
   /** Ends all connections; new ones are taken. */
   cut(): void;
+  /** Passes nothing on, and ends nothing, until it is to `go` on. */
+  stall(): void;
+  go(): void;
   close(): Promise<void>;
 }
 
@@ -20,6 +23,8 @@ export async function startDelayingProxy(directory: string, delayMs: number): Pr
   return {
     port: Number(port),
     cut: () => void child.kill('SIGUSR2'),
+    stall: () => void child.kill('SIGSTOP'),
+    go: () => void child.kill('SIGCONT'),
     close: async () => {
       const ended = once(child, 'exit');
       child.stdin.end();
