@@ -20,6 +20,7 @@ import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-pa
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
+import { makeBudgetWatch } from '../execution/executor/budget-watch.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
 import { makeNode, type WorkerNodes } from '../execution/queue/node.ts';
@@ -122,6 +123,7 @@ export function makeEngine(parts: EngineParts) {
     { start: collector.start, stop: collector.stop },
     { stop: async () => endRuns(pool, queue) },
     started(questionWatch),
+    ...(store.isShared ? [started(makeBudgetWatch({ store, clock, log }))] : []),
     { stop: documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),

@@ -4,7 +4,8 @@ import type { RenderBody } from '../domain/webhooks/event-facts.ts';
 import { makeArtifactVerbs } from './artifacts/verbs.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
-import { makeBudgetKit, makeBudgetVerbs } from './budgets/verbs.ts';
+import { makeBudgetKit } from './budgets/budget-kit.ts';
+import { makeBudgetVerbs } from './budgets/verbs.ts';
 import type { Database } from './engine/database.ts';
 import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
@@ -76,6 +77,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
   };
 }
 
-function stateOf({ answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
-  return { answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
+function stateOf(database: Database) {
+  const { isShared, answered, durable, fault, burden, figures, onCommitted, watchCommits, close } = database;
+  return { isShared, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
 }

@@ -142,6 +142,8 @@ export interface Database {
     verb: (tx: Reader, ...args: Args) => Step<Result>,
     waitsFor?: Durability,
   ): Verb<Args, Result>;
+  /** Whether other processes write to it as well: what one of them remembers, another may have changed. */
+  readonly isShared: boolean;
   /** Resolves when the engine has carried out a request that changes nothing; rejects when it refuses it. */
   answered(): Promise<void>;
   /** Resolves when all that was committed is durable. Rejects with `unavailable` when the storage refuses. */

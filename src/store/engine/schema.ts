@@ -8,6 +8,7 @@ import { smallBlobs } from './migrations/041-small-blobs.ts';
 import { objects as objectNotes } from './migrations/042-objects.ts';
 import { nodes } from './migrations/043-nodes.ts';
 import { severalNodes } from './migrations/044-several-nodes.ts';
+import { heldCalls } from './migrations/045-held-calls.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly string[] = [
   objectNotes,
   nodes,
   severalNodes,
+  heldCalls,
 ];
 
 /** The schema version this code writes. */

@@ -27,6 +27,7 @@ import { aWebhook } from './webhooks.ts';
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
+  'isShared',
   'answered',
   'durable',
   'fault',
@@ -94,7 +95,7 @@ async function callObjects({ store, clock }: StoreFixture): Promise<void> {
 }
 
 /** Of every kind, so that the runs that follow pay from them. */
-async function callBudgets(fixture: StoreFixture): Promise<void> {
+export async function callBudgets(fixture: StoreFixture): Promise<void> {
   const { store, user, key, clock } = fixture;
   const { budgets, teams } = store;
   const team = await teams.create({ name: 'Green', budgetUsd: 1 });
@@ -126,7 +127,8 @@ async function callBudgets(fixture: StoreFixture): Promise<void> {
 async function callHeld({ store: { budgets }, clock }: StoreFixture, fence: Fence): Promise<void> {
   const prompt = { model: 'm', inputTokens: 1, costUsd: 0 };
   const call = { ...fence, most: { tokens: 1, usd: 0 }, prompt };
-  await budgets.reserve(call, { now: clock.now(), awaited: new Set() });
+  await budgets.lookForBudgets();
+  await budgets.reserve([call], { now: clock.now(), awaited: new Set() });
   const held = budgets.heldOf(fence);
   await budgets.saveHeld(held);
   for (const one of held) await budgets.settleLost(one);

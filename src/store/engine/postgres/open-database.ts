@@ -92,6 +92,7 @@ export function openPostgres(
 
   return {
     ...verbs,
+    isShared,
     answered: async () => {
       await whenOpened();
       await commits.write(nothing);

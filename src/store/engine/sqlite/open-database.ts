@@ -84,6 +84,7 @@ export function openDatabase(
   }
 
   return {
+    isShared: false,
     write:
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>
