@@ -24,6 +24,7 @@ import { openCertificate, reloadOf } from './opening/open-certificate.ts';
 import { openBackups } from './opening/open-backups.ts';
 import { openListeners } from './opening/open-listeners.ts';
 import { openTelemetry } from './opening/open-telemetry.ts';
+import { settleKey } from './own-key.ts';
 import { markOwnRows } from './own-rows.ts';
 import { settleRows } from './settle-rows.ts';
 import { rescue } from './rescue.ts';
@@ -54,8 +55,9 @@ async function build(start: Start): Promise<Daemon> {
   const { config } = start.configuration;
   const { dataDir } = config.locations;
   const startedAt = systemClock.now();
-  const { deriveKey, log, live, store, manager, lost } = layFoundations(start);
-  await settleRows(dataDir, location, { store, log, manager });
+  const { key, log, live, store, manager, lost } = layFoundations(start);
+  const joined = await settleRows(config, location, { store, log, manager });
+  const deriveKey = await settleKey({ store, location, ...key });
   const identity = openNodeIdentity(dataDir);
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
@@ -101,7 +103,7 @@ async function build(start: Start): Promise<Daemon> {
   const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
-  markOwnRows(dataDir, location);
+  markOwnRows(dataDir, location, joined);
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();

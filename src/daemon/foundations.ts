@@ -10,7 +10,6 @@ import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
-import { openMasterKey } from '../files/master-key.ts';
 import { requireRestored } from '../files/restore-marker.ts';
 import { secureSnapshots } from '../files/secured-snapshots.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
@@ -29,9 +28,10 @@ import type { StoreLocation } from '../store/location.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
-import { masterKeyLocation, prepareDirectories } from './initialize.ts';
+import { prepareDirectories } from './initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
 import { openBucket } from './opening/open-bucket.ts';
+import { findKey, masterKeyLocation } from './own-key.ts';
 import { requireSameKind } from './own-rows.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
 
@@ -51,7 +51,8 @@ export function layFoundations({ configuration, location, closers }: Start) {
   const lock = lockDataDirectory(locations.dataDir);
   closers.push(lock.release);
   requireSameKind(locations.dataDir, location);
-  const deriveKey = openMasterKey(masterKeyLocation(locations));
+  const place = masterKeyLocation(locations);
+  const key = { place, found: findKey(place, location) };
   const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'systemd could not be notified of the state of the daemon');
@@ -83,7 +84,7 @@ export function layFoundations({ configuration, location, closers }: Start) {
       log.error({ err: error }, 'new definitions could not be assigned ids; they get them when they are used');
     });
   });
-  return { deriveKey, log, live, store, manager, lost: lost.promise };
+  return { key, log, live, store, manager, lost: lost.promise };
 }
 
 /** Connections of this thread leave as the configuration says. */

@@ -1,14 +1,13 @@
 // Initialises a data directory: database, master key, commented configuration files, and the first administrator (K5).
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Locations } from '../config/locations.ts';
 import { defaultConfigFiles } from '../config/default-config-files.ts';
-import { fileIn, storeLocationOf } from '../config/store-location.ts';
+import { requireMarked, storeLocationOf } from '../config/store-location.ts';
 import { systemClock } from '../domain/clock.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { type MasterKeyLocation, openMasterKey, replaceLostMasterKey } from '../files/master-key.ts';
-import { storeMarkerOf } from '../files/store-marker.ts';
+import { makeMasterKey, masterKeyIdOf, requireLostMasterKey } from '../files/master-key.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
 import { makeDirectories } from '../disk/make-directories.ts';
 import { hashPassword, makeKey, makePassword } from '../operations/people/secrets.ts';
@@ -16,6 +15,7 @@ import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { renderBody } from '../webhooks/bodies/render-body.ts';
 import { explainRefusal } from '../store/explain-refusal.ts';
 import { openStore, type Store } from '../store/open-store.ts';
+import { findKey, masterKeyLocation, settleKey } from './own-key.ts';
 import { markOwnRows, requireOwnRows, requireSameKind } from './own-rows.ts';
 import { requireMounted } from './unmounted.ts';
 
@@ -27,6 +27,8 @@ export interface Created {
   readonly apiKey: { readonly id: string; readonly key: string; readonly scope: 'admin' };
 }
 
+const JOINS = 'joins an installation that has its administrator: errand serve starts a node there.';
+
 const OWNER_ALONE = 0o700;
 
 /**
@@ -36,17 +38,20 @@ const OWNER_ALONE = 0o700;
 export async function initialize(config: Config, adminName: string): Promise<Created> {
   const { dataDir } = config.locations;
   const location = storeLocationOf(config);
+  const place = masterKeyLocation(config.locations);
   prepareDirectories(config.locations);
   const lock = lockDataDirectory(dataDir);
   try {
     requireSameKind(dataDir, location);
-    openMasterKey(masterKeyLocation(config.locations));
+    const found = findKey(place, location);
     const store = openStore(location, systemClock, { renderBody });
     try {
-      await requireOwnRows(dataDir, location, store);
+      const joined = await requireOwnRows(config, location, store);
+      await settleKey({ store, location, place, found });
       const created = await createFirstAdministrator(store, config.locations, adminName);
-      if (created === null) throw new ErrandError('conflict', `${dataDir} is already initialised.`);
-      markOwnRows(dataDir, location);
+      if (created === null)
+        throw new ErrandError('conflict', `${dataDir} ${joined ? JOINS : 'is already initialised.'}`);
+      markOwnRows(dataDir, location, joined);
       return created;
     } finally {
       await store.close();
@@ -60,13 +65,26 @@ export async function initialize(config: Config, adminName: string): Promise<Cre
 
 /**
  * Creates a new master key for a data directory that has lost its own; `COST_OF_NEW_KEY` says what that costs. Throws
- * `conflict` when none is missing, or when another process holds the directory.
+ * `conflict` when none is missing, or when another process holds the directory or the database.
  */
-export function renewMasterKey({ locations }: Config): void {
-  requirePrivate(locations.dataDir);
-  const lock = lockDataDirectory(locations.dataDir);
+export async function renewMasterKey(config: Config): Promise<void> {
+  const { dataDir } = config.locations;
+  const location = requireMarked(storeLocationOf(config), dataDir);
+  const place = masterKeyLocation(config.locations);
+  requirePrivate(dataDir);
+  const lock = lockDataDirectory(dataDir);
   try {
-    replaceLostMasterKey(masterKeyLocation(locations));
+    requireLostMasterKey(place);
+    const store = openStore(location, systemClock, { renderBody });
+    try {
+      // First, so that a crash leaves no key that the next start refuses.
+      await store.installation.forgetMasterKey();
+      await store.installation.claimMasterKey(masterKeyIdOf(makeMasterKey(place.path)));
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw explainRefusal(error, location);
   } finally {
     lock.release();
   }
@@ -108,13 +126,6 @@ function requirePrivate(dataDir: string): void {
   const shown = mode.toString(8).padStart(4, '0');
   const words = `${dataDir} is the data directory, and its mode ${shown} opens it to others.`;
   throw new ErrandError('conflict', `${words} Run: chmod 700 ${dataDir}`);
-}
-
-/** Where the master key is stored (J6). */
-export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Locations): MasterKeyLocation {
-  const isCredential = credentialsDirectory !== null && dirname(masterKeyPath) === resolve(credentialsDirectory);
-  const marker = storeMarkerOf(dataDir);
-  return { path: masterKeyPath, isCredential, database: existsSync(marker) ? marker : fileIn(dataDir) };
 }
 
 function made(directory: string, mode: number): void {

@@ -14,6 +14,7 @@ import { makeFetchBlob } from '../files/blobs/s3/fetch-blob.ts';
 import { S3Error } from '../files/blobs/s3/s3-error.ts';
 import { locationOf, type S3Target } from '../files/blobs/s3/target.ts';
 import { writeAtomically } from '../files/blobs/write-atomically.ts';
+import { markStore, readStoreMark } from '../files/store-marker.ts';
 import { takeWays } from '../outbound/ways/ways.ts';
 import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
 import { explainRefusal } from '../store/explain-refusal.ts';
@@ -97,6 +98,9 @@ async function toDirectory({ config, progress, signal }: MoveRequest, { bucket, 
   const fetch = makeFetchBlob({ directory, bucket, brought: () => undefined });
   const copied = await copyToDirectory({ directory, bucket, progress, signal, fetch });
   await objects.setLocation(null);
+  // From now on it has them.
+  const rows = readStoreMark(config.locations.dataDir);
+  if (rows !== null) markStore(config.locations.dataDir, rows);
   return copied;
 }
 

@@ -1,4 +1,5 @@
 // The rows at a start: waits for a database server that starts at the same time, as after a power failure, and examines whose they are.
+import type { Config } from '../config/config.ts';
 import { pauseAlive, systemClock as clock } from '../domain/clock.ts';
 import { messageOf } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
@@ -13,16 +14,19 @@ const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
 
 interface Parts {
-  readonly store: Pick<Store, 'answered' | 'users'>;
+  readonly store: Pick<Store, 'answered' | 'users' | 'objects' | 'installation'>;
   readonly log: Pick<Log, 'warn'>;
   readonly manager: Pick<ServiceManager, 'migrating'>;
 }
 
-/** Resolves when the store answers, and its rows are those of the data directory. Rejects with what says why that can't be. */
-export async function settleRows(dataDir: string, location: StoreLocation, parts: Parts): Promise<void> {
-  if (location.kind === 'sqlite') return;
+/**
+ * Resolves when the store answers, and its rows are those of the data directory: with whether the directory has joined them. Rejects with
+ * what says why that can't be.
+ */
+export async function settleRows(config: Config, location: StoreLocation, parts: Parts): Promise<boolean> {
+  if (location.kind === 'sqlite') return false;
   await untilReachable(parts);
-  await requireOwnRows(dataDir, location, parts.store);
+  return requireOwnRows(config, location, parts.store);
 }
 
 async function untilReachable({ store, log, manager }: Parts): Promise<void> {

@@ -28,7 +28,7 @@ export interface MasterKeyLocation {
 }
 
 /** The purpose of a derived key. Keys of different purposes are unrelated. */
-type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log' | 'backup';
+type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log' | 'backup' | 'key-id';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;
@@ -38,17 +38,23 @@ export const COST_OF_NEW_KEY =
   'All login tokens and file addresses become invalid, and the credentials of connections must be entered again.';
 
 /**
- * Returns the function that derives keys from the master key, which itself is never passed on; creates a master key where
- * neither key nor database exists. Call it under the data directory's lock. Throws `conflict` when the key of a database is
- * missing, and when the file can't be read, has other content, or is accessible to others.
+ * Returns the function that derives keys from the master key, which itself is never passed on; null where neither key nor database
+ * exists. Call it under the data directory's lock. Throws `conflict` when the key of a database is missing, and when the file can't be
+ * read, has other content, or is accessible to others.
  */
-export function openMasterKey(place: MasterKeyLocation): DeriveKey {
-  if (!isThere(place)) {
-    if (hasDatabase(place)) throw lost(place);
-    makeMasterKey(place.path);
-  }
-  return deriveFrom(readKeyFile(place));
+export function findMasterKey(place: MasterKeyLocation): DeriveKey | null {
+  if (isThere(place)) return deriveFrom(readKeyFile(place));
+  if (hasDatabase(place)) throw lost(place);
+  return null;
 }
+
+/** The same, and creates a master key where neither key nor database exists. */
+export const openMasterKey = (place: MasterKeyLocation): DeriveKey => findMasterKey(place) ?? makeMasterKey(place.path);
+
+/** Names a master key: who has only the name can't find the key. The same for all nodes of an installation. */
+export const masterKeyIdOf = (deriveKey: DeriveKey): string => deriveKey('key-id', NO_SALT).toString('hex', 0, 16);
+
+const NO_SALT = Buffer.alloc(0);
 
 /** The function that derives keys from a master key. */
 export function deriveFrom(master: Uint8Array): DeriveKey {
@@ -61,11 +67,10 @@ export function readMasterKey(place: MasterKeyLocation): Buffer {
   return readKeyFile(place);
 }
 
-/** Makes a new key in place of one that is permanently lost. Throws `conflict` when none is missing. */
-export function replaceLostMasterKey(place: MasterKeyLocation): void {
+/** Throws `conflict` unless the key of a database is missing. */
+export function requireLostMasterKey(place: MasterKeyLocation): void {
   if (isThere(place)) throw refused(`${place.path} exists: no master key is missing.`);
   if (!hasDatabase(place)) throw refused(`There is no database without its master key.`);
-  makeMasterKey(place.path);
 }
 
 // Without following links: a link with a missing target is a key that isn't there yet, and must not be replaced.
@@ -81,13 +86,14 @@ function lost({ path, database }: MasterKeyLocation): ErrandError {
   return refused(`The master key ${path} is missing, and ${database} was made with one. ${way} ${last}`);
 }
 
-/** Renamed only when complete: half a key after a crash would prevent every later start. */
-function makeMasterKey(path: string): void {
+/** Makes a key. Renamed only when complete: half a key after a crash would prevent every later start. */
+export function makeMasterKey(path: string): DeriveKey {
+  const key = randomBytes(KEY_BYTES);
   const unfinished = `${path}.new`;
   rmSync(unfinished, { force: true });
   const file = openSync(unfinished, 'wx', 0o600);
   try {
-    writeSync(file, randomBytes(KEY_BYTES));
+    writeSync(file, key);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -99,6 +105,7 @@ function makeMasterKey(path: string): void {
   } finally {
     closeSync(directory);
   }
+  return deriveFrom(key);
 }
 
 function readKeyFile({ path, isCredential }: MasterKeyLocation): Buffer {

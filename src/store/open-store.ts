@@ -10,6 +10,7 @@ import type { Database } from './engine/database.ts';
 import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
+import { makeInstallation } from './installation.ts';
 import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeEvents } from './journal/events.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
@@ -71,6 +72,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     diskSamples: makeDiskSamples(database),
     retention: makeRetention(database),
     nodes: makeWorkerNodes(database, kit),
+    installation: makeInstallation(database),
     objects: makeObjects(database),
     findIds: makeFindIds(database),
     ...stateOf(database),

@@ -51,7 +51,9 @@ const LEAD = `UPDATE worker_nodes SET leader = 1
   WHERE id = ? AND NOT EXISTS (SELECT 1 FROM worker_nodes WHERE leader = 1)`;
 const LEAVE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND process = ?`;
 const LOSE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND beats = ? AND process IS NOT NULL`;
-const AT_HOME = 'INSERT INTO installation (id, home_node) VALUES (1, ?) ON CONFLICT (id) DO NOTHING';
+// Before the first node, only the key of the installation is known.
+const AT_HOME = `INSERT INTO installation (id, home_node) VALUES (1, ?)
+  ON CONFLICT (id) DO UPDATE SET home_node = excluded.home_node WHERE installation.home_node = ''`;
 
 const NODE = rowKind<NodeRow>({
   id: plain,

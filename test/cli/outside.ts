@@ -151,9 +151,7 @@ export function start(args: readonly string[], setting: Setting = {}): Running {
 
 const noDaemon: DaemonVerbs = {
   initialize: () => Promise.reject(new Error('This test has no daemon.')),
-  renewMasterKey: () => {
-    throw new Error('This test has no daemon.');
-  },
+  renewMasterKey: () => Promise.reject(new Error('This test has no daemon.')),
   startDaemon: () => Promise.reject(new Error('This test has no daemon.')),
 };
 

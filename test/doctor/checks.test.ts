@@ -298,6 +298,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     remedy:
       /^systemctl stop errand; mv .*master\.key .*master\.key\.damaged && runuser .* init --new-master-key && systemctl start/,
   },
+  'a master key that is not that of the rows': {
+    id: 'master_key',
+    changes: seeing({ masterKeyId: '0'.repeat(32) }),
+    state: 'failed',
+    evidence: /master\.key is another key than the one that the database is used with: put back the copy/,
+    remedy: /mv .*master\.key .*master\.key\.damaged && runuser .* init --new-master-key/,
+  },
   'credentials that were left': {
     id: 'first_credentials',
     before: (subject) => writeFileSync(file(subject, 'first-credentials'), 'x', { mode: 0o600 }),

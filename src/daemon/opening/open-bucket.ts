@@ -91,15 +91,18 @@ async function settleLocation(
     throw refusal(
       `The bytes of files are in ${directory}, and blobs.s3 names ${wanted}: move them with errand blobs copy --to s3`,
     );
-  if (bucket !== null) await requireEmpty(bucket, wanted);
+  // Another node that starts at the same time may be the first to say it, and to store objects.
+  if (bucket !== null && !(await isEmpty(bucket)) && (await store.objects.getLocation())?.name !== wanted)
+    throw refusal(`${wanted} has files already, and those of another Errand`);
   await store.objects.setLocation(wanted);
   return false;
 }
 
 /** Objects of another installation would be removed, as no row here lists them. */
-async function requireEmpty(bucket: Bucket, name: string | null): Promise<void> {
+async function isEmpty(bucket: Bucket): Promise<boolean> {
   try {
-    for await (const _ of bucket.list()) throw refusal(`${name} has files already, and those of another Errand`);
+    for await (const _ of bucket.list()) return false;
+    return true;
   } catch (error) {
     throw error instanceof S3Error ? new ErrandError('unavailable', error.message, { cause: error }) : error;
   }

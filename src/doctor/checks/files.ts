@@ -1,14 +1,17 @@
 // Checks of the data directory and the configuration: what they contain, and who can read them.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { formatProblem } from '../../catalog/reading/problem.ts';
 import type { Locations } from '../../config/locations.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';
 import { codeOf } from '../../domain/errors.ts';
+import { deriveFrom, masterKeyIdOf } from '../../files/master-key.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { type Check, failed, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { LOCK_FILES } from '../../store/engine/sqlite/file/lock.ts';
+import type { Scan } from '../scan.ts';
 import { asDaemon, byHand, serviceUser, whileStopped } from '../remedies.ts';
 
 const configuration: Check = {
@@ -143,17 +146,22 @@ function idsOf(user: string): Ids | null {
 
 const PROGRAM_MS = 10_000;
 
-/** A missing or cut key is found here; what it opens isn't. */
+/** A missing, cut or exchanged key is found here; what it opens isn't. */
 const masterKey: Check = {
   id: 'master_key',
   title: 'The master key',
-  examine: ({ locations }) => {
+  examine: async ({ locations, scan }) => {
     const file = locations.masterKeyPath;
     const isOwn = file === path.join(locations.dataDir, 'master.key');
     if (!isOwn && !canRead(file)) return skipped(`only the service can read ${file}`);
     const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats?.size === KEY_BYTES) return ok(file);
-    const seen = stats === undefined ? 'is missing' : `has ${stats.size} bytes in place of ${KEY_BYTES}`;
+    const isOther = stats?.size === KEY_BYTES && (await isAnother(file, await scan()));
+    if (stats?.size === KEY_BYTES && !isOther) return ok(file);
+    const seen = isOther
+      ? 'is another key than the one that the database is used with'
+      : stats === undefined
+        ? 'is missing'
+        : `has ${stats.size} bytes in place of ${KEY_BYTES}`;
     const evidence = `${file} ${seen}: put back the copy that you keep`;
     if (!isOwn) return failed(evidence, byHand(`put the key back to ${file}`));
     const renew = asDaemon(locations, 'errand init --new-master-key');
@@ -163,6 +171,12 @@ const masterKey: Check = {
 };
 
 const KEY_BYTES = 32;
+
+/** Whether the rows are used with another key, as far as it is known. */
+async function isAnother(file: string, seen: Scan): Promise<boolean> {
+  const known = seen.ok ? seen.database.masterKeyId : null;
+  return known !== null && canRead(file) && masterKeyIdOf(deriveFrom(await readFile(file))) !== known;
+}
 
 const firstCredentials: Check = {
   id: 'first_credentials',

@@ -3,6 +3,7 @@ import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
 import { SCHEMA_VERSION } from '../engine/schema.ts';
+import { masterKeyIdIn } from '../installation.ts';
 import type { EngineFigures } from '../engine/database.ts';
 import type { FaultRequest, Inspector, ServerReport } from '../engine/inspector.ts';
 import { lastOfRun } from '../engine/journal/places.ts';
@@ -41,6 +42,8 @@ export interface Inspection {
   readonly pins: LostPins | null;
   /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for another schema. */
   readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
+  /** The id of the master key that the rows are used with; null where none is known. */
+  readonly masterKeyId: string | null;
 }
 
 export interface InspectionRequest extends FaultRequest {
@@ -70,7 +73,16 @@ export async function inspect(store: Inspector, request: InspectionRequest): Pro
   };
   const faults = await store.faults(request);
   if (schemaVersion !== SCHEMA_VERSION)
-    return { ...facts, faults, newestEventAt: null, stuck: [], webhooks: [], pins: null, audit: null };
+    return {
+      ...facts,
+      faults,
+      newestEventAt: null,
+      stuck: [],
+      webhooks: [],
+      pins: null,
+      audit: null,
+      masterKeyId: null,
+    };
   return {
     ...facts,
     faults,
@@ -82,6 +94,7 @@ export async function inspect(store: Inspector, request: InspectionRequest): Pro
       fault: auditEnd === null ? null : await store.look((tx) => anchorFaultIn(tx, auditEnd, null)),
       isAnchorDue: await store.look(isAnchorDueIn),
     },
+    masterKeyId: await store.look(masterKeyIdIn),
   };
 }
 

@@ -1,13 +1,14 @@
 // Runs the real binary on a data directory of its own: started, crashed, restarted and cleaned up as a test needs.
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../http/free-port.ts';
 import { isPostgres } from '../postgres/shared-cluster.ts';
-import { BINARY, databaseOf, initialized } from './initialized.ts';
+import { BINARY, type Created, databaseOf, initialized } from './initialized.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const TAIL_CHARACTERS = 1_000_000;
@@ -28,6 +29,8 @@ export interface DaemonOptions {
   readonly adminName?: string;
   /** Address of a PostgreSQL database for its rows. When absent, one of the tests' server where they run on that engine. */
   readonly database?: string;
+  /** A daemon whose installation it joins, with the master key in a data directory of its own; name its database and its bucket, too. */
+  readonly joins?: Pick<DaemonProcess, 'dataDir' | 'apiKey' | 'adminUserId' | 'adminName' | 'adminPassword'>;
   /** Directory that its own directory is made in; the system's for temporary files when absent. */
   readonly within?: string;
 }
@@ -131,7 +134,7 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
   const configDir = join(dataDir, 'config');
-  const created = initialized(dataDir, options);
+  const created = options.joins === undefined ? initialized(dataDir, options) : joining(dataDir, options.joins);
   const database = options.database ?? (isPostgres ? databaseOf(dataDir) : undefined);
   const own = { ...(database !== undefined && { ERRAND_DATABASE: database }), ...options.env };
   await writeConfiguration(configDir, options);
@@ -174,6 +177,16 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
       await life.exit;
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     },
+  };
+}
+
+/** A data directory with the master key of another one alone. */
+function joining(dataDir: string, joins: NonNullable<DaemonOptions['joins']>): Created {
+  mkdirSync(join(dataDir, 'config'), { recursive: true, mode: 0o700 });
+  copyFileSync(join(joins.dataDir, 'master.key'), join(dataDir, 'master.key'));
+  return {
+    admin: { user_id: joins.adminUserId, username: joins.adminName, password: joins.adminPassword },
+    api_key: { key: joins.apiKey },
   };
 }
 

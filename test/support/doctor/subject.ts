@@ -34,6 +34,7 @@ export const WELL: Scan & { readonly ok: true } = {
     webhooks: [],
     pins: { pins: [], total: 0 },
     audit: { fault: null, isAnchorDue: false },
+    masterKeyId: null,
   },
   blobs: { named: 3, missing: 0, wrong: 0, examples: [], isWhole: true, bucket: null, sample: [] },
   orphans: { blobs: 0, bytes: 0, workspaces: 0, examples: [], isWhole: true },

@@ -80,7 +80,10 @@ function watchVerbs(store: object): () => string[] {
 }
 
 async function callObjects({ store, clock }: StoreFixture): Promise<void> {
-  const { objects } = store;
+  const { objects, installation } = store;
+  await installation.masterKeyId();
+  await installation.claimMasterKey('one');
+  await installation.forgetMasterKey();
   const keys = ['listed', 'gone', 'held'];
   await objects.setLocation('s3://bucket/');
   await objects.getLocation();

@@ -36,6 +36,8 @@ export function addInit(program: Command, io: Io): void {
     .action(act(io, init));
 }
 
+const OTHER_NODES = 'Other nodes of the installation need a copy of it.';
+
 interface InitOptions {
   readonly admin: string;
   readonly newMasterKey?: boolean;
@@ -46,8 +48,8 @@ async function init(context: Context, { admin, newMasterKey }: InitOptions): Pro
   const { config } = await requireConfiguration(context);
   const { initialize, renewMasterKey } = await context.io.loadDaemon(config.locations.dataDir);
   if (newMasterKey === true) {
-    renewMasterKey(config);
-    context.out.hint(`${config.locations.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY}`);
+    await renewMasterKey(config);
+    context.out.hint(`${config.locations.masterKeyPath} is a new master key. ${COST_OF_NEW_KEY} ${OTHER_NODES}`);
     return;
   }
   showCreated(context, await initialize(config, admin));

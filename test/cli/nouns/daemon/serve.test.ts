@@ -62,6 +62,7 @@ function actor(
     },
     renewMasterKey: (config) => {
       calls.push(`renew the key in ${config.locations.dataDir}`);
+      return Promise.resolve();
     },
     startDaemon: ({ config }) => {
       calls.push(`start on ${config.settings.listen}, workers ${config.workers}`);
