@@ -6,7 +6,7 @@ import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeBudgetKit } from './budgets/budget-kit.ts';
 import { makeBudgetVerbs } from './budgets/verbs.ts';
-import type { Database } from './engine/database.ts';
+import type { Database, Sharing } from './engine/database.ts';
 import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
@@ -38,14 +38,20 @@ export type Store = ReturnType<typeof makeStore>;
 export interface StoreOptions extends DatabaseOptions {
   /** Makes the bodies of webhook events. */
   readonly renderBody: RenderBody;
+  /** How a server's database is shared with other processes; absent: this one is alone. */
+  readonly sharing?: Sharing | undefined;
 }
 
 /** Opens the database of a location and returns its verbs. A server is connected to by the first of them. */
-export function openStore(location: StoreLocation, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
+export function openStore(
+  location: StoreLocation,
+  clock: Clock,
+  { renderBody, sharing, ...options }: StoreOptions,
+): Store {
   const database =
     location.kind === 'sqlite'
       ? openDatabase(location.file, clock, options)
-      : openPostgres(location.address, clock, { ...options, connections: location.connections });
+      : openPostgres(location.address, clock, { ...options, sharing, connections: location.connections });
   return makeStore(database, renderBody);
 }
 
@@ -79,7 +85,6 @@ export function makeStore(database: Database, renderBody: RenderBody) {
   };
 }
 
-function stateOf(database: Database) {
-  const { isShared, answered, durable, fault, burden, figures, onCommitted, watchCommits, close } = database;
-  return { isShared, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
+function stateOf({ peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
+  return { peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
 }

@@ -14,10 +14,10 @@ export interface BudgetKit {
 }
 
 /** Makes it, for one open database. */
-export function makeBudgetKit({ isShared }: Pick<Database, 'isShared'>): BudgetKit {
+export function makeBudgetKit({ peers }: Pick<Database, 'peers'>): BudgetKit {
   return {
-    inForce: isShared ? makeSharedInForce() : makeBudgetsInForce(),
-    held: isShared ? makeSharedCalls() : makeHeldCalls(),
+    inForce: peers === null ? makeBudgetsInForce() : makeSharedInForce(peers),
+    held: peers === null ? makeHeldCalls() : makeSharedCalls(),
     periodOf: makePeriodOf(),
     warnings: makeBudgetWarnings(),
   };

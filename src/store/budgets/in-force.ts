@@ -1,4 +1,5 @@
 // Whether there is any budget: without one, a model call costs no statement for it.
+import type { Peers } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
 export interface BudgetsInForce {
@@ -65,12 +66,18 @@ function makeKnown() {
   };
 }
 
+/** What processes tell each other after a change. */
+const CHANGED = 'budgets changed';
+
 /**
  * Makes it for a process that shares the database: each transaction asks. What workers know of it (`mayBe`) is as old as the last look,
  * unless another process has told of a change, or a transaction has met a budget.
  */
-export function makeSharedInForce(): BudgetsInForce {
+export function makeSharedInForce({ tell, onTold }: Pick<Peers, 'tell' | 'onTold'>): BudgetsInForce {
   const known = makeKnown();
+  onTold((words) => {
+    if (words === CHANGED || words === null) known.set(undefined);
+  });
   return {
     *any(tx) {
       const found = (yield* tx.get(ANY)) !== undefined;
@@ -81,7 +88,10 @@ export function makeSharedInForce(): BudgetsInForce {
       yield* known.ask(tx);
     },
     begun: () => known.set(true),
-    changed: () => known.set(undefined),
+    changed: () => {
+      known.set(undefined);
+      tell(CHANGED);
+    },
     mayBe: known.mayBe,
     onChange: known.onChange,
   };

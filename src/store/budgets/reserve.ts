@@ -10,7 +10,7 @@ type Reserve = (calls: readonly CallToHold[], asking: Asking) => Promise<readonl
 
 /** The verbs on reservations. */
 export function makeReservations(database: Database, kit: BudgetKit) {
-  const reserve = database.isShared ? makeSharedReserve(database, kit) : makeReserve(database, kit);
+  const reserve = database.peers === null ? makeReserve(database, kit) : makeSharedReserve(database, kit);
   return {
     /** Holds back what each call may use at most, in every budget that applies to its run; or in none. The first come first. */
     reserve,

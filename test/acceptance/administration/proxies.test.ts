@@ -76,7 +76,7 @@ test.skipIf(!hasNginx())(
     expect([received.statusCode, await text(received)]).toEqual([200, expect.stringContaining('Received.')]);
 
     const lie = { 'x-forwarded-for': '203.0.113.9' };
-    await text(await ask('/healthz', { localAddress: '127.0.0.5', headers: lie }));
+    await text(await ask('/openapi/v1/sessions', { localAddress: '127.0.0.5', headers: lie }));
     await waitFor(() => daemon.stderr().includes('"client_address":"127.0.0.5"'));
     expect(daemon.stderr()).not.toContain('203.0.113.9');
 

@@ -1,5 +1,5 @@
 // The examples for Compose and Kubernetes, as far as no container is needed: what they set starts a node on PostgreSQL and a bucket.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -103,21 +103,18 @@ function change(directory: string, files: Texts): void {
 }
 
 test.each([
-  ['compose', ofCompose, 'errand-1'],
-  ['kubernetes', ofKubernetes, 'errand-0'],
+  ['compose', ofCompose, ['errand-1', 'errand-2']],
+  ['kubernetes', ofKubernetes, ['errand-0', 'errand-1']],
 ] as const)(
-  '%s: the first node starts with its settings, secrets and variables, and keeps what it must',
-  async (database, of, name) => {
+  '%s: nodes start with its settings, secrets and variables, and each keeps what it must',
+  async (database, of, [first, second]) => {
     const { image, environment, config, secrets } = of();
     expect(image.endsWith(`/errand:${VERSION}`)).toBe(true);
     expect(secrets).toEqual(['master-key', 'database', 's3-key']);
+    expect(environment['ERRAND_NODE_NAME']).toBe(first);
     await cluster.query('postgres', `CREATE DATABASE ${database} OWNER ${ROLE}`);
-    const bucket = temporaryDirectory();
-    const configureBuckets = ['errand', 'example-errand'].map((of) => ({ name: of }));
-    const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: bucket, configureBuckets });
-    const { port } = await server.run();
-    onTestFinished(() => server.close());
-    const here = (text: string) => text.replace(/endpoint: \S+/, `endpoint: http://127.0.0.1:${port}`);
+    const bucket = await startBucket();
+    const here = (text: string) => text.replace(/endpoint: \S+/, `endpoint: ${bucket.url}`);
     const files = Object.fromEntries(Object.entries(config).map(([file, text]) => [file, here(text)]));
     const configDir = mounted(files);
     const credentials = mounted({
@@ -125,48 +122,79 @@ test.each([
       database: `${cluster.tcpUrl(database)}?sslmode=disable\n`,
       's3-key': 'S3RVER:S3RVER\n',
     });
-    const volume = temporaryDirectory();
-    const listen = `127.0.0.1:${await freePort()}`;
-    const dataDir = environment['ERRAND_DATA_DIR']!.replace('/data', join(volume, 'data'));
-    const places: Texts = {
-      '/etc/errand': configDir,
-      [environment['CREDENTIALS_DIRECTORY']!]: credentials,
-      [environment['ERRAND_DATA_DIR']!]: dataDir,
-      '0.0.0.0:8484': listen,
-    };
-    const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, places[value] ?? value]));
-    mkdirSync(join(volume, 'data'), { mode: 0o700 });
+    const startNode = async (name: string) => startBox(environment, { name, configDir, credentials });
 
-    const child = start(env);
-    const url = `http://${listen}`;
-    await waitFor(async () => (await fetch(`${url}/readyz`)).status === 200);
-    expect(await cluster.query(database, 'SELECT name FROM worker_nodes')).toEqual([{ name }]);
-    expect(existsSync(join(dataDir, 'master.key'))).toBe(false);
-    const apiKey = /API key +(\S+)/.exec(readFileSync(join(dataDir, 'first-credentials'), 'utf8'))![1]!;
+    const one = await startNode(first);
+    expect(await cluster.query(database, 'SELECT name FROM worker_nodes')).toEqual([{ name: first }]);
+    expect(existsSync(join(one.dataDir, 'master.key'))).toBe(false);
+    const apiKey = /API key +(\S+)/.exec(readFileSync(join(one.dataDir, 'first-credentials'), 'utf8'))![1]!;
     const data = Buffer.alloc(100_000, 'x').toString('base64');
     const source = { type: 'base64', media_type: 'text/plain', data };
     const content = [
       { type: 'document', title: 'large.txt', source },
       { type: 'text', text: 'Keep it.' },
     ];
-    expect(await takeTurn({ url, apiKey }, { content })).toMatchObject({ status: 200 });
-    expect(readdirSync(bucket, { recursive: true }).some((file) => String(file).includes('._S3rver_object'))).toBe(
-      true,
-    );
+    const turn = await takeTurn({ url: one.url, apiKey }, { content });
+    expect(turn.status).toBe(200);
+    expect(bucket.objects()).toBeGreaterThan(0);
 
-    const shown = async () => (await runErrand(['config', 'show'], { env })).stdout;
+    const shown = async () => (await runErrand(['config', 'show'], { env: one.env })).stdout;
     expect(await shown()).toContain('streams.drain_seconds\t60\n');
     const text = files['errand.yaml']!.replace('drain_seconds: 60', 'drain_seconds: 61');
     change(configDir, { ...files, 'errand.yaml': text });
     await waitFor(async () => (await shown()).includes('streams.drain_seconds\t61\n'), { everyMs: 250 });
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await one.stop()).toEqual([0, null]);
+
+    const two = await startNode(second);
+    const again = await takeTurn({ url: two.url, apiKey }, { content: 'And this.', sessionId: turn.sessionId });
+    expect([again.status, again.sessionId]).toEqual([200, turn.sessionId]);
+    expect(existsSync(join(two.dataDir, 'first-credentials'))).toBe(false);
+    const names = await cluster.query(database, 'SELECT name FROM worker_nodes ORDER BY name');
+    expect(names).toEqual([{ name: first }, { name: second }]);
+    await two.stop();
   },
 );
 
-function start(env: Texts): ChildProcess {
-  const own = Object.entries(process.env).filter(([name]) => !/^(ERRAND_|NODE_OPTIONS$|VITEST)/.test(name));
-  const child = spawn(BINARY, ['serve'], { env: { ...Object.fromEntries(own), ...env }, stdio: 'ignore' });
+/** A server with the buckets of both examples. */
+async function startBucket() {
+  const directory = temporaryDirectory();
+  const configureBuckets = ['errand', 'example-errand'].map((name) => ({ name }));
+  const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets });
+  const { port } = await server.run();
+  onTestFinished(() => server.close());
+  const objects = () =>
+    readdirSync(directory, { recursive: true }).filter((file) => String(file).endsWith('._S3rver_object')).length;
+  return { url: `http://127.0.0.1:${port}`, objects };
+}
+
+interface Places {
+  readonly name: string;
+  readonly configDir: string;
+  readonly credentials: string;
+}
+
+/** Starts the daemon of a box on a volume of its own, and waits until it is ready. */
+async function startBox(environment: Texts, { name, configDir, credentials }: Places) {
+  const volume = temporaryDirectory();
+  const listen = `127.0.0.1:${await freePort()}`;
+  const dataDir = environment['ERRAND_DATA_DIR']!.replace('/data', join(volume, 'data'));
+  const places: Texts = {
+    '/etc/errand': configDir,
+    [environment['CREDENTIALS_DIRECTORY']!]: credentials,
+    [environment['ERRAND_DATA_DIR']!]: dataDir,
+    '0.0.0.0:8484': listen,
+  };
+  const own = Object.entries(environment).map(([key, value]) => [key, places[value] ?? value]);
+  const env: Texts = { ...Object.fromEntries(own), ERRAND_NODE_NAME: name };
+  mkdirSync(join(volume, 'data'), { mode: 0o700 });
+  const tests = Object.entries(process.env).filter(([key]) => !/^(ERRAND_|NODE_OPTIONS$|VITEST)/.test(key));
+  const child = spawn(BINARY, ['serve'], { env: { ...Object.fromEntries(tests), ...env }, stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
-  return child;
+  const url = `http://${listen}`;
+  await waitFor(async () => (await fetch(`${url}/readyz`)).status === 200);
+  const stop = async () => {
+    child.kill('SIGTERM');
+    return (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  };
+  return { url, dataDir, env, stop };
 }

@@ -6,6 +6,7 @@ import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { addressOf } from './address-of.ts';
 import { databaseFor, rowsIn } from './shared-cluster.ts';
 import { waitFor } from '../time/wait-for.ts';
+import { aSharing } from './sharing.ts';
 
 type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 
@@ -13,7 +14,7 @@ type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 export function openProcess(file: string, clock: Clock): Store {
   const address = addressOf(databaseFor(file));
   const own = { ...systemClock, now: () => clock.now() };
-  return makeStore(openPostgres(address, own, { connections: 3, isShared: true }), renderBody);
+  return makeStore(openPostgres(address, own, { connections: 3, sharing: aSharing() }), renderBody);
 }
 
 /** Opens so many stores. What is said of their state, such as what was committed, is of the first. */

@@ -84,7 +84,7 @@ export function openDatabase(
   }
 
   return {
-    isShared: false,
+    peers: null,
     write:
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>

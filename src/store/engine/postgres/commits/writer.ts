@@ -5,7 +5,7 @@ import { ErrandError } from '../../../../domain/errors.ts';
 import { connect, type Connection, settle } from '../connections/connection.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
-import { takeLock } from '../opening/lock.ts';
+import { type LockMode, takeLock } from '../opening/lock.ts';
 import { historyOf } from '../opening/server.ts';
 
 export interface Writer {
@@ -24,7 +24,8 @@ interface Parts {
   readonly health: Health;
   /** Of the database, where a sentence begins. */
   readonly name: string;
-  readonly isLocked: boolean;
+  /** Null: it takes no lock. */
+  readonly lock: LockMode | null;
   /** Examines a server that was reached for the first time, before anything is set or taken there. */
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
@@ -39,7 +40,7 @@ const ANOTHER =
   'has another history than before: a standby took over, or a backup was restored. The daemon has to start again from what is there.';
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
 
-export function makeWriter({ config, clock, health, name, isLocked, reachedFirst, opened, replaced }: Parts): Writer {
+export function makeWriter({ config, clock, health, name, lock, reachedFirst, opened, replaced }: Parts): Writer {
   let current: Connection | undefined;
   let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
@@ -52,7 +53,7 @@ export function makeWriter({ config, clock, health, name, isLocked, reachedFirst
     if (lastId === null) await reachedFirst(connection);
     else if ((await historyOf(connection)) !== history) throw new ErrandError('conflict', `${name} ${ANOTHER}`);
     await settle(connection);
-    if (isLocked) await takeLock(connection, { clock, name, lastPid });
+    if (lock !== null) await takeLock(connection, { clock, mode: lock, name, lastPid });
     lastPid = connection.serverPid;
     if (lastId !== null) return;
     await opened(connection);

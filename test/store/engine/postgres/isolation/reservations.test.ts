@@ -76,7 +76,7 @@ test('a call that is recorded and let go between any statements of a reservation
         if (statement === recorded) await recordSpent(one!, aSpentCall(USAGE), FREE);
         if (statement === released) kit.held.release(granted.held!);
       });
-      const [slow] = await makeReservations({ read } as Database, kit).reserve([{ ...other!, ...CALL }], order);
+      const [slow] = await makeReservations({ ...database, read }, kit).reserve([{ ...other!, ...CALL }], order);
       expect(seen.at(-1)).toBe(STATEMENTS);
       expect(slow!.kind, `${recorded}, ${released}`).not.toBe('granted');
       const [later] = await makeReservations(database, kit).reserve([{ ...other!, ...CALL }], order);
