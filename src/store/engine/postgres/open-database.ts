@@ -13,9 +13,10 @@ import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { makeListening } from './listening/listening.ts';
 import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
-import { migrate } from './opening/migrate.ts';
+import { migrate, requireUsable } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
+import { sayThatCodeRuns } from './opening/schema-locks.ts';
 import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
@@ -113,10 +114,14 @@ export function openPostgres(
 function hooksOf(address: PostgresAddress, clock: Clock, alarms: StoreAlarms) {
   return {
     opened: async (connection: Connection) => {
-      await migrate(connection, address, alarms.migrating);
+      await migrate(connection, { address, clock, begins: alarms.migrating });
       await connection.say(FORGET_WRITERS);
       const words = wordsOfClock(await clockAheadMs(connection, clock));
       if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
+    },
+    reopened: async (connection: Connection) => {
+      await sayThatCodeRuns(connection, clock);
+      await requireUsable(connection, address);
     },
     replaced: ({ message }: Error) =>
       alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),

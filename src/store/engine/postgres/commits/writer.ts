@@ -29,6 +29,8 @@ interface Parts {
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
   opened(connection: Connection): Promise<void>;
+  /** Examines it when another connection was made. */
+  reopened(connection: Connection): Promise<void>;
   /** A connection was lost for a reason, and there is a new one. */
   replaced(reason: Error): void;
 }
@@ -39,7 +41,17 @@ const ANOTHER =
   'has another history than before: a standby took over, or a backup was restored. The daemon has to start again from what is there.';
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
 
-export function makeWriter({ config, clock, health, name, isLocked, reachedFirst, opened, replaced }: Parts): Writer {
+export function makeWriter({
+  config,
+  clock,
+  health,
+  name,
+  isLocked,
+  reachedFirst,
+  opened,
+  reopened,
+  replaced,
+}: Parts): Writer {
   let current: Connection | undefined;
   let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
@@ -54,7 +66,7 @@ export function makeWriter({ config, clock, health, name, isLocked, reachedFirst
     await settle(connection);
     if (isLocked) await takeLock(connection, { clock, name, lastPid });
     lastPid = connection.serverPid;
-    if (lastId !== null) return;
+    if (lastId !== null) return reopened(connection);
     await opened(connection);
     history = await historyOf(connection);
     lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;

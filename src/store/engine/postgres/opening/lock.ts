@@ -3,8 +3,8 @@ import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 
-/** The locks of Errand: a number that nobody else takes in this database, and one for each. */
-export const LOCKS = { class: 1_701_999_201, daemon: 1, turn: 2 } as const;
+/** The locks of Errand: a number that nobody else takes in this database, and one for each; for versions of the schema, `code` and more. */
+export const LOCKS = { class: 1_701_999_201, daemon: 1, turn: 2, schema: 3, code: 1_000 } as const;
 const TAKE = `SELECT pg_try_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`;
 const HOLDER = `SELECT pid, application_name, coalesce(host(client_addr), 'this machine')
   FROM pg_stat_activity JOIN pg_locks USING (pid)
