@@ -27,6 +27,9 @@ export function checkBlobFiles({ blobs: { s3 } }: BlobSettings, locations: Secre
   return problems.map(problemOutside);
 }
 
+/** Whether the settings name one. */
+export const hasBucket = ({ blobs }: BlobSettings): boolean => blobs.s3.endpoint !== '';
+
 /** The bucket; null for the data directory. A key that can't be read fails each request in words. */
 export function blobTargetOf({ blobs: { s3 } }: BlobSettings, locations: SecretLocations): S3Target | null {
   if (s3.endpoint === '') return null;

@@ -2,7 +2,6 @@
 import { storeLocationOf } from '../config/store-location.ts';
 import type { Configuration } from '../config/read-configuration.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock } from '../domain/clock.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
 import { openNodeIdentity } from '../files/node-id.ts';
@@ -29,6 +28,7 @@ import { markOwnRows } from './own-rows.ts';
 import { settleRows } from './settle-rows.ts';
 import { rescue } from './rescue.ts';
 import { runningStatus } from './service-status.ts';
+import { daemonClock } from './daemon-clock.ts';
 
 export type { Daemon } from './daemon-life.ts';
 export { type Created, initialize, renewMasterKey } from './initialize.ts';
@@ -54,11 +54,11 @@ async function build(start: Start): Promise<Daemon> {
   const { closers, location } = start;
   const { config } = start.configuration;
   const { dataDir } = config.locations;
-  const startedAt = systemClock.now();
-  const { key, log, live, store, manager, lost } = layFoundations(start);
+  const startedAt = daemonClock.now();
+  const { key, log, live, store, identify, manager, lost } = layFoundations(start);
   const joined = await settleRows(config, location, { store, log, manager });
   const deriveKey = await settleKey({ store, location, ...key });
-  const identity = openNodeIdentity(dataDir);
+  const identity = identify(openNodeIdentity(dataDir));
   const { found: sandbox, begun, ended: sandboxFound } = findSandbox(config, log, closers);
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
@@ -71,9 +71,9 @@ async function build(start: Start): Promise<Daemon> {
   const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, identity };
   const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;
-  const schemas = makeSchemaCheck({ clock: systemClock, log });
-  const renderer = makeRenderer({ clock: systemClock, log });
-  const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: systemClock, log });
+  const schemas = makeSchemaCheck({ clock: daemonClock, log });
+  const renderer = makeRenderer({ clock: daemonClock, log });
+  const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: daemonClock, log });
   closers.push(...engine.closers, schemas.stop, renderer.stop, backups.stop);
   const { starting, started, closing, draining } = await makeStages(store);
   draining.signal.addEventListener('abort', rooms.checks.stop);
@@ -96,9 +96,12 @@ async function build(start: Start): Promise<Daemon> {
   });
 
   await settleNames(store, live, log);
-  await rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, node: identity.id, log });
-  // Before the listeners open: without a worker node, background runs would be refused, and runs need to know of the sandbox.
-  await Promise.all([rooms.node.start(), sandboxFound]);
+  // First, so that a process with the id of another one, which it is refused, takes nothing of it. Before the listeners open: without a
+  // worker node, background runs would be refused.
+  await rooms.node.start();
+  const rescued = rescue({ store, workspaces: rooms.workspaces, stopper: rooms.stopper, node: identity.id, log });
+  // Runs need to know of the sandbox.
+  await Promise.all([rescued, sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });
   const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
@@ -107,7 +110,7 @@ async function build(start: Start): Promise<Daemon> {
   await Promise.all([live.start(), certificate?.start()]);
   await rooms.browser.look();
   engine.start();
-  backups.start();
+  rooms.singles.service({ wake: backups.start, stop: backups.stop }).start();
   const addresses = { listen: listeners.address, socket: config.locations.socketPath };
   log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
   const { url, handOver } = listeners;

@@ -1,5 +1,4 @@
 // The engine: the rooms that execute runs, wired together, and the background services in the order of their start.
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
@@ -8,7 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock as clock, within } from '../domain/clock.ts';
+import { within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
@@ -22,13 +21,14 @@ import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
+import type { HeartbeatParts } from '../execution/queue/heartbeat.ts';
 import { makeNode, type WorkerNodes } from '../execution/queue/node.ts';
 import { makePermits } from '../execution/pool/permits.ts';
 import type { PoolSize } from '../execution/pool/capacity.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import { makeQuestionWatch } from '../execution/queue/question-watch.ts';
 import { makeQueueWait } from '../execution/queue/queue-wait.ts';
-import { makeStopper } from '../execution/queue/stop.ts';
+import { makeStopper, type Stopper } from '../execution/queue/stop.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { Disk } from '../files/disk.ts';
 import type { DeriveKey } from '../files/master-key.ts';
@@ -50,6 +50,8 @@ import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import { openScheduler } from './opening/open-scheduler.ts';
 import { openWebhooks } from './opening/open-webhooks.ts';
 import { openBroker } from './run-services.ts';
+import { makeSingles, type Singles } from './singles.ts';
+import { daemonClock as clock } from './daemon-clock.ts';
 
 export interface EngineParts {
   readonly config: Config;
@@ -59,12 +61,13 @@ export interface EngineParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
   /** Null where blobs are in the data directory. */
-  readonly bucket: Pick<OpenedBucket, 'countBy' | 'services'> | null;
+  readonly bucket: Pick<OpenedBucket, 'countBy' | 'services' | 'singles'> | null;
   readonly snapshotThread: SnapshotThread;
   readonly secrets: SecretBox;
   readonly deriveKey: DeriveKey;
   readonly disk: Disk;
-  readonly identity: NodeIdentity;
+  /** This node, and this process: no other one has it. */
+  readonly identity: NodeIdentity & { readonly process: string };
   /** What has been found until now. */
   readonly sandbox: () => SandboxProbe;
   readonly hooks: MetricHooks | null;
@@ -89,54 +92,108 @@ export function makeEngine(parts: EngineParts) {
   const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
-  const wakes = makeWakes();
+  const wakes = makeWakes(store.peers);
+  const singles = makeSingles();
   const { happened } = wakes;
-  const node = openNode(parts, { slots: pool.slots, running: () => queue.executing(), opened: () => queue.wake() });
+  const node = openNode(parts, {
+    slots: pool.slots,
+    running: () => queue.executing(),
+    opened: () => queue.wake(),
+    silenced: () => queue.abandon(),
+    led: singles.start,
+  });
   const queueWait = makeQueueWait({ store, clock, log, settings });
   const questionWatch = makeQuestionWatch({ store, clock, log });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
-  collector.onCollected(webhooks.planner.collected);
+  collector.onCollected(singles.during(webhooks.planner.collected));
   const publishing = openPublishing({ ...parts, collector, happened, clock });
-  const retention = openRetention({ ...parts, dataDir: locations.dataDir, workspaces, webhooks, happened, clock });
+  const retention = openRetention({
+    ...parts,
+    live: liveDuring(live, singles),
+    dataDir: locations.dataDir,
+    workspaces,
+    webhooks,
+    happened,
+    clock,
+  });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
-  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, sweeper, node, ...forRuns });
+  const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
 
   const scheduler = openScheduler({ ...parts, node, clock });
   store.schedules.onRescheduled(() => happened('task rescheduled'));
-  const wakers = wakersOf({ queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing });
-  const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: wakes.stopConfirmed });
+  const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
-  // In the order of their start; they are closed in reverse. The node is started before the listeners open.
-  const services: readonly BackgroundService[] = [
-    { stop: node.stop },
-    started(queueWait),
-    started(makeOrphanedBlobs({ store, blobs, clock, log })),
-    ...(parts.bucket?.services ?? []).map(started),
-    { start: webhooks.start, stop: webhooks.stop },
-    started(sweeper),
-    started(retention),
-    { start: publishing.start, stop: publishing.stop },
-    { start: collector.start, stop: collector.stop },
-    { stop: async () => endRuns(pool, queue) },
-    started(questionWatch),
-    { stop: documentReader.stop },
-    ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
-    ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
-    started(scheduler),
-    started(makeDiskWatch({ store, directory: locations.dataDir, clock, log })),
-  ];
+  const rooms = { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened };
+  const wakers = wakersOf(singles, { ...rooms, queueWait, questionWatch, sweeper, scheduler });
+  const services = servicesOf(parts, singles, { ...rooms, queueWait, sweeper, questionWatch, leases, scheduler });
   return {
-    rooms: { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened },
+    rooms: { ...rooms, singles },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
       wakes.follow(bus, wakers);
+      if (store.peers !== null) hearStops(bus, stopper);
+      singles.open();
       for (const { start } of services) start?.();
     },
   };
+}
+
+/** Of the settings, for whom a change is of interest while this node leads. */
+const liveDuring = (live: LiveConfig, { during }: Singles): LiveConfig => ({
+  ...live,
+  onChange: (listener) => live.onChange(during(listener)),
+});
+
+/** What makes the list of services, with those that nothing else needs. */
+interface ServiceRooms
+  extends Pick<Engine['rooms'], 'node' | 'webhooks' | 'retention' | 'publishing' | 'collector' | 'pool' | 'queue'>,
+    Pick<Engine['rooms'], 'documentReader'> {
+  readonly queueWait: Service;
+  readonly sweeper: Sweeper;
+  readonly questionWatch: Service;
+  readonly leases: Service;
+  readonly scheduler: Service;
+}
+
+/** In the order of their start; they are closed in reverse. The node is started before the listeners open. */
+function servicesOf(
+  parts: EngineParts,
+  { service: single }: Singles,
+  rooms: ServiceRooms,
+): readonly BackgroundService[] {
+  const { config, store, blobs, log, bucket } = parts;
+  const { node, webhooks, publishing, collector, pool, queue, leases } = rooms;
+  return [
+    { stop: node.stop },
+    single(rooms.queueWait),
+    started(makeOrphanedBlobs({ store, blobs, clock, log })),
+    ...(bucket?.services ?? []).map(started),
+    ...(bucket?.singles ?? []).map(single),
+    single({ wake: webhooks.start, stop: webhooks.stop }),
+    single(rooms.sweeper),
+    single(rooms.retention),
+    single({ wake: publishing.start, stop: publishing.stop }),
+    { start: collector.start, stop: collector.stop },
+    { stop: async () => endRuns(pool, queue) },
+    single(rooms.questionWatch),
+    { stop: rooms.documentReader.stop },
+    ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
+    ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
+    single(rooms.scheduler),
+    started(makeDiskWatch({ store, directory: config.locations.dataDir, clock, log })),
+  ];
+}
+
+/** Runs that are stopped through another node, perhaps, while their executors are here. */
+function hearStops(bus: Bus, stopper: Pick<Stopper, 'noticeStopped'>): void {
+  bus.subscribeAll((events) => {
+    for (const { type, sessionSeq, runSeq } of events)
+      if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
+  });
 }
 
 interface Woken {
@@ -155,20 +212,20 @@ interface WokenServices {
 }
 
 /** How the table of wakes reaches its services. */
-function wakersOf(services: WokenServices): Wakers {
+function wakersOf({ during }: Singles, services: WokenServices): Wakers {
   const { queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing } = services;
   return {
     queue: queue.wake,
-    queueWait: queueWait.wake,
-    questionWatch: questionWatch.wake,
+    queueWait: during(queueWait.wake),
+    questionWatch: during(questionWatch.wake),
     collector: collector.wake,
-    sweeper: (_, occasion) => sweeper.notice(occasion),
-    planner: (_, occasion) => webhooks.planner.notice(occasion),
-    sender: () => webhooks.sender.wake(),
-    upkeep: webhooks.upkeep.wake,
-    scheduler: scheduler.wake,
-    publisher: publishing.publisher.wake,
-    pageSweeper: publishing.sweeper.wake,
+    sweeper: during((_, occasion) => sweeper.notice(occasion)),
+    planner: during((_, occasion) => webhooks.planner.notice(occasion)),
+    sender: during(() => webhooks.sender.wake()),
+    upkeep: during(webhooks.upkeep.wake),
+    scheduler: during(scheduler.wake),
+    publisher: during(publishing.publisher.wake),
+    pageSweeper: during(publishing.sweeper.wake),
   };
 }
 
@@ -210,7 +267,7 @@ function sizeOf({ workers }: Settings): PoolSize {
 /** This process as a node. The queue, which knows what runs here, is made after it. */
 function openNode(
   { config, live, store, log, identity }: EngineParts,
-  { slots, running, opened }: { slots(): number; running(): number; opened(): void },
+  hooks: { slots(): number; running(): number } & Pick<HeartbeatParts, 'opened' | 'led' | 'silenced'>,
 ): WorkerNodes {
   const facts = () => {
     const { node, listen } = live.settings();
@@ -218,12 +275,12 @@ function openNode(
       name: node.name || hostname(),
       version: VERSION,
       address: listen,
-      slots: config.workers ? slots() : 0,
+      slots: config.workers ? hooks.slots() : 0,
       labels: node.labels,
-      running: running(),
+      running: hooks.running(),
     };
   };
-  return makeNode({ store, clock, log, identity, process: randomUUID(), facts, opened });
+  return makeNode({ store, peers: store.peers, clock, log, identity, process: identity.process, facts, ...hooks });
 }
 
 /** The browser, searched for again when the settings change. */

@@ -1,15 +1,17 @@
 // The foundations: the locked directory, its key, the log, the live configuration, the store, the files.
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { formatProblem } from '../catalog/reading/problem.ts';
+import { hasBucket } from '../config/blob-target.ts';
 import type { Config } from '../config/config.ts';
 import { readEnvironment } from '../config/environment.ts';
 import type { Configuration } from '../config/read-configuration.ts';
 import { type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
-import { systemClock } from '../domain/clock.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
+import type { NodeIdentity } from '../files/node-id.ts';
 import { requireRestored } from '../files/restore-marker.ts';
 import { secureSnapshots } from '../files/secured-snapshots.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
@@ -34,6 +36,7 @@ import { openBucket } from './opening/open-bucket.ts';
 import { findKey, masterKeyLocation } from './own-key.ts';
 import { requireSameKind } from './own-rows.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
+import { daemonClock } from './daemon-clock.ts';
 
 /** What a daemon is built from, and what has been opened so far. */
 export interface Start {
@@ -56,10 +59,10 @@ export function layFoundations({ configuration, location, closers }: Start) {
   const log = makeLog(config.settings.log, standardErrorOutlet(renderersFor(config)));
   const failed = (error: unknown) =>
     log.warn({ err: error }, 'systemd could not be notified of the state of the daemon');
-  const manager = makeServiceManager({ service: config.service, clock: systemClock, failed });
+  const manager = makeServiceManager({ service: config.service, clock: daemonClock, failed });
   closers.push(manager.end);
   const report = (event: ConfigEvent) => reportConfig(log, event);
-  const live = makeLiveConfig({ config, catalog, definitions, report, clock: systemClock, log });
+  const live = makeLiveConfig({ config, catalog, definitions, report, clock: daemonClock, log });
   closers.push(live.stop);
   live.onChange(() => {
     log.level = live.settings().log.level;
@@ -76,7 +79,11 @@ export function layFoundations({ configuration, location, closers }: Start) {
     lost: lost.resolve,
   };
   const reserve = location.kind === 'sqlite' ? openReserve(join(locations.dataDir, 'reserve')) : NO_RESERVE;
-  const store = openStore(location, systemClock, { alarms, reserve, renderBody, syncsInBackground: true });
+  const process = randomUUID();
+  // Several daemons need both: rows on a server, and bytes in a bucket.
+  const isShared = location.kind === 'postgres' && hasBucket(config.settings);
+  const sharing = isShared ? { process, follow: daemonClock.follow } : undefined;
+  const store = openStore(location, daemonClock, { alarms, reserve, renderBody, syncsInBackground: true, sharing });
   closers.push(store.close);
   live.onChange((changed) => {
     if (changed !== 'definitions') return;
@@ -84,7 +91,8 @@ export function layFoundations({ configuration, location, closers }: Start) {
       log.error({ err: error }, 'new definitions could not be assigned ids; they get them when they are used');
     });
   });
-  return { key, log, live, store, manager, lost: lost.promise };
+  const identify = (node: NodeIdentity) => ({ ...node, process });
+  return { key, log, live, store, identify, manager, lost: lost.promise };
 }
 
 /** Connections of this thread leave as the configuration says. */
@@ -113,7 +121,7 @@ type AnchorParts = Pick<Parameters<typeof makeAnchorKeeper>[0], 'deriveKey' | 'l
 /** The anchor of the audit log, compared with it. It ends after all that records, and before the database closes. */
 export async function openAuditAnchor({ configuration, closers }: Start, parts: AnchorParts): Promise<AnchorKeeper> {
   const { dataDir } = configuration.config.locations;
-  const anchor = makeAnchorKeeper({ ...parts, dataDir, clock: systemClock });
+  const anchor = makeAnchorKeeper({ ...parts, dataDir, clock: daemonClock });
   closers.push(anchor.stop);
   await anchor.start();
   return anchor;
@@ -133,12 +141,12 @@ export async function openFiles(
     directory: join(dataDir, 'snapshots'),
     blobs: directory,
     readSmall: local.readSmall,
-    clock: systemClock,
+    clock: daemonClock,
     log,
   });
   closers.push(snapshotThread.stop);
   const secured = bucket === null ? snapshotThread : secureSnapshots(snapshotThread, bucket.blobs);
-  const disk = makeDisk({ directory: dataDir, settings: live.settings, clock: systemClock });
+  const disk = makeDisk({ directory: dataDir, settings: live.settings, clock: daemonClock });
   return {
     blobs: bucket?.blobs ?? local,
     snapshotThread: secured,

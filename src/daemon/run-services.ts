@@ -1,7 +1,6 @@
 // What the tools of runs can request from the main thread, each request served by the responsible part.
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { systemClock } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import { makeKeepScreenshot } from '../execution/artifacts/keep-screenshot.ts';
 import type { DocumentReader } from '../execution/brief/document-reader.ts';
@@ -14,6 +13,7 @@ import type { BlobStore } from '../files/blobs/blobs.ts';
 import type { SecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
+import { daemonClock } from './daemon-clock.ts';
 
 interface BrokerNeeds {
   readonly config: Config;
@@ -34,7 +34,7 @@ export function openBroker({ config, live, log, store, secrets }: BrokerNeeds): 
       return definition === undefined ? undefined : openConnector(definition, config.locations);
     },
     egress: () => live.settings().egress.allow,
-    now: systemClock.now,
+    now: daemonClock.now,
   });
 }
 

@@ -30,6 +30,35 @@ export const systemClock: Clock = {
   },
 };
 
+/** A clock that can be set by another one: wall time alone, so that what several machines compare is of one clock. */
+export interface FollowingClock extends Clock {
+  /** Sets it by the time of the other one, epoch milliseconds, as it was a moment ago. */
+  follow(now: number): void;
+}
+
+/** A time that comes late says too little, so the greatest of so many counts. */
+const COMPARED = 32;
+
+/** Runs as the given clock does until it is set. */
+export function makeFollowingClock(clock: Clock): FollowingClock {
+  /** By how many milliseconds the other one is ahead: what counts, and the greatest since it was last determined. */
+  let ahead: number | undefined;
+  let [greatest, compared] = [-Infinity, 0];
+  return {
+    ...clock,
+    now: () => clock.now() + (ahead ?? 0),
+    follow: (now) => {
+      const difference = now - clock.now();
+      greatest = Math.max(greatest, difference);
+      compared += 1;
+      ahead = Math.max(ahead ?? difference, difference);
+      if (compared < COMPARED) return;
+      ahead = greatest;
+      [greatest, compared] = [-Infinity, 0];
+    },
+  };
+}
+
 /** Resolves after some time, or when the signal aborts. A process that nothing else keeps alive ends instead. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

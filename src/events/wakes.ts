@@ -1,5 +1,6 @@
 // Wakes: which background services a committed event concerns, or an occasion that is in no journal.
 import type { EventType, JournalEvent } from '../domain/sessions/journal-event.ts';
+import type { Peers } from '../store/engine/database.ts';
 import type { Bus } from './bus.ts';
 
 /** The services that events wake. Those that only sleep until something is due are not here. */
@@ -16,15 +17,19 @@ export type WokenService =
   | 'publisher'
   | 'pageSweeper';
 
-/** An occasion that has no event. Whoever makes it reports it, after its commit. */
-export type UnrecordedOccasion =
-  | 'stop confirmed'
-  | 'blobs released'
-  | 'task rescheduled'
-  | 'webhook changed'
-  | 'webhook disabled'
-  | 'share changed'
-  | 'draft abandoned';
+/** Occasions that have no event. Whoever makes one reports it, after its commit. */
+const UNRECORDED_OCCASIONS = [
+  'stop confirmed',
+  'blobs released',
+  'text discarded',
+  'task rescheduled',
+  'webhook changed',
+  'webhook disabled',
+  'share changed',
+  'draft abandoned',
+] as const;
+const UNRECORDED: ReadonlySet<string> = new Set(UNRECORDED_OCCASIONS);
+export type UnrecordedOccasion = (typeof UNRECORDED_OCCASIONS)[number];
 
 /** The reason for a wake. */
 export type Occasion = EventType | UnrecordedOccasion;
@@ -53,6 +58,8 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'publish_page.failed': ['planner'],
   'session.deleted': ['sweeper'],
   'stop confirmed': ['queue', 'collector', 'sweeper'],
+  // It is erased a day later.
+  'text discarded': ['sweeper'],
   // A clean-up may have waited for the hold.
   'blobs released': ['sweeper'],
   'task rescheduled': ['scheduler'],
@@ -65,11 +72,9 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'draft abandoned': ['pageSweeper'],
 };
 
-/** Services that only some events of a type concern. */
-const CONCERNED: { readonly [S in WokenService]?: (event: JournalEvent) => boolean } = {
-  queue: (event) => event.type !== 'run.queued' || isBackground(event),
-  queueWait: isBackground,
-};
+/** Turns that somebody waits for are admitted by the queue itself, but where another node accepts them. */
+const isForQueue = (event: JournalEvent, hasPeers: boolean): boolean =>
+  event.type !== 'run.queued' || hasPeers || isBackground(event);
 
 function isBackground(event: JournalEvent): boolean {
   return event.type === 'run.queued' && event.payload.scheduleMode === 'background';
@@ -83,24 +88,57 @@ export interface Wakes {
   follow(bus: Bus, wakers: Wakers): void;
   /** The executor of a stopped session has ended, and that is committed. */
   stopConfirmed(sessionSeq: number): void;
+  /** Calls the listener with each session of which that is so, here or at another node. */
+  onStopConfirmed(listener: (sessionSeq: number) => void): void;
   readonly happened: Happened;
 }
 
-/** Makes them, before the services that report to them. */
-export function makeWakes(): Wakes {
+/** Those that concern a session are told with its number. */
+const OF_SESSION: UnrecordedOccasion = 'stop confirmed';
+/** Holds of blobs are known to their process only. */
+const OF_PROCESS: UnrecordedOccasion = 'blobs released';
+
+/** Makes them, before the services that report to them. `peers`: other daemons, which are told of what has no event. */
+export function makeWakes(peers: Pick<Peers, 'tell' | 'onTold'> | null = null): Wakes {
   let wakers: Wakers | undefined;
-  const report = (occasion: UnrecordedOccasion, sessionSeq: number) =>
+  const stopListeners: ((sessionSeq: number) => void)[] = [];
+
+  function report(occasion: UnrecordedOccasion, sessionSeq: number): void {
     WAKES[occasion]?.forEach((service) => wakers?.[service](sessionSeq, occasion));
+    if (occasion === OF_SESSION) stopListeners.forEach((listener) => listener(sessionSeq));
+  }
+
+  function tell(occasion: UnrecordedOccasion, sessionSeq: number): void {
+    report(occasion, sessionSeq);
+    if (occasion !== OF_PROCESS) peers?.tell(sessionSeq === 0 ? occasion : `${occasion} ${sessionSeq}`);
+  }
+
+  function told(words: string | null): void {
+    if (words === null) return UNRECORDED_OCCASIONS.forEach((occasion) => report(occasion, 0));
+    const isOfSession = words.startsWith(`${OF_SESSION} `);
+    const occasion = isOfSession ? OF_SESSION : words;
+    if (isUnrecorded(occasion)) report(occasion, isOfSession ? Number(words.slice(OF_SESSION.length)) : 0);
+  }
+
+  peers?.onTold(told);
   return {
     follow: (bus, services) => {
       wakers = services;
+      const isConcerned: { readonly [S in WokenService]?: (event: JournalEvent) => boolean } = {
+        queue: (event) => isForQueue(event, peers !== null),
+        queueWait: isBackground,
+      };
       bus.subscribeAll((events) => {
         for (const event of events)
           for (const service of WAKES[event.type] ?? [])
-            if (CONCERNED[service]?.(event) ?? true) services[service](event.sessionSeq, event.type);
+            if (isConcerned[service]?.(event) ?? true) services[service](event.sessionSeq, event.type);
       });
     },
-    stopConfirmed: (sessionSeq) => report('stop confirmed', sessionSeq),
-    happened: (occasion) => report(occasion, 0),
+    stopConfirmed: (sessionSeq) => tell('stop confirmed', sessionSeq),
+    onStopConfirmed: (listener) => void stopListeners.push(listener),
+    happened: (occasion) => tell(occasion, 0),
   };
 }
+
+/** Another version may tell of what this one doesn't know. */
+const isUnrecorded = (words: string): words is UnrecordedOccasion => UNRECORDED.has(words);

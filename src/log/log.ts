@@ -52,9 +52,13 @@ export interface RequestLine {
   readonly clientAddress: string;
 }
 
-/** Writes the line of one answered request. */
+/** What balancers ask each other second. */
+const HEALTH = ['/healthz', '/readyz'];
+
+/** Writes the line of one answered request; of one that found the daemon well, only with `debug`. */
 export function logRequest(log: Log, line: RequestLine): void {
-  log.info(
+  const isRoutine = line.status === 200 && HEALTH.includes(line.path);
+  log[isRoutine ? 'debug' : 'info'](
     {
       request_id: line.requestId,
       method: line.method,

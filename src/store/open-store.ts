@@ -5,7 +5,7 @@ import { makeArtifactVerbs } from './artifacts/verbs.ts';
 import { makeAuditAnchors } from './audit/anchored.ts';
 import { makeAuditEntries } from './audit/audit-entries.ts';
 import { makeBudgetKit, makeBudgetVerbs } from './budgets/verbs.ts';
-import type { Database } from './engine/database.ts';
+import type { Database, Sharing } from './engine/database.ts';
 import { openPostgres } from './engine/postgres/open-database.ts';
 import { type DatabaseOptions, openDatabase } from './engine/sqlite/open-database.ts';
 import { makeFindIds } from './find-ids.ts';
@@ -37,14 +37,20 @@ export type Store = ReturnType<typeof makeStore>;
 export interface StoreOptions extends DatabaseOptions {
   /** Makes the bodies of webhook events. */
   readonly renderBody: RenderBody;
+  /** How a server's database is shared with other processes; absent: this one is alone. */
+  readonly sharing?: Sharing | undefined;
 }
 
 /** Opens the database of a location and returns its verbs. A server is connected to by the first of them. */
-export function openStore(location: StoreLocation, clock: Clock, { renderBody, ...options }: StoreOptions): Store {
+export function openStore(
+  location: StoreLocation,
+  clock: Clock,
+  { renderBody, sharing, ...options }: StoreOptions,
+): Store {
   const database =
     location.kind === 'sqlite'
       ? openDatabase(location.file, clock, options)
-      : openPostgres(location.address, clock, { ...options, connections: location.connections });
+      : openPostgres(location.address, clock, { ...options, sharing, connections: location.connections });
   return makeStore(database, renderBody);
 }
 
@@ -78,6 +84,6 @@ export function makeStore(database: Database, renderBody: RenderBody) {
   };
 }
 
-function stateOf({ answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
-  return { answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
+function stateOf({ peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
+  return { peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
 }

@@ -10,7 +10,8 @@ import { type JsonOf, named, refersTo } from './shapes/shape.ts';
 const count = integer({ from: 0 });
 
 /**
- * `this`: the one that answers. `twice`: another process has tried to run with its id. `slots`: runs that it can execute at once, 0 for
+ * `this`: the one that answers. `twice`: another process has tried to run with its id. `leader`: it
+ * does what is done once for all nodes. `slots`: runs that it can execute at once, 0 for
  * one without workers. `draining`: it was told to start no runs.
  */
 const node = named(
@@ -21,6 +22,7 @@ const node = named(
     state: oneOf(NODE_STATES),
     isThis: called('this', boolean),
     isTwice: called('twice', boolean),
+    leader: boolean,
     draining: boolean,
     slots: count,
     running: count,

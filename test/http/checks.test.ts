@@ -372,11 +372,14 @@ test('a body that grows past the limit without saying its length is 413 and clos
   expect(errorOf(MESSAGES, got).type).toBe('invalid_request_error');
 });
 
-test('each request gets a log line, and no line contains its key', { tags: ['§4.1-rule-4'] }, async () => {
+test('each request but those for health gets a log line, and no line contains its key', {
+  tags: ['§4.1-rule-4'],
+}, async () => {
   const fixture = await openFixture();
-  await send(fixture, { path: '/api/v1/status?x=1', as: 'admin-key' });
+  for (const path of ['/api/v1/status?x=1', '/healthz', '/readyz']) await send(fixture, { path, as: 'admin-key' });
   await send(fixture, { path: '/api/v1/status', via: 'socket' });
-  const requests = fixture.lines.filter(({ msg }) => msg === 'request');
+  const requests = fixture.lines.filter(({ msg, level }) => msg === 'request' && level !== 'debug');
+  expect(requests.length).toBe(2);
   expect(requests).toMatchObject([
     { method: 'GET', path: '/api/v1/status', status: 200, client_address: '127.0.0.1' },
     { method: 'GET', path: '/api/v1/status', status: 200, client_address: 'socket' },
@@ -389,5 +392,6 @@ test('readyz is 503 with Retry-After while a part has failed, healthz stays 200'
   const fixture: Fixture = await openFixture({ parts: { readiness: () => ({ ready: false, parts }) } });
   const ready = await send(fixture, { path: '/readyz' });
   expect([ready.status, ready.headers['retry-after'], ready.json]).toEqual([503, '5', { ready: false, parts }]);
+  expect(fixture.lines).toContainEqual(expect.objectContaining({ path: '/readyz', status: 503, level: 'info' }));
   expect((await send(fixture, { path: '/healthz' })).status).toBe(200);
 });

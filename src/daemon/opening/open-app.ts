@@ -3,7 +3,6 @@ import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveCertificate } from '../../config/live-certificate.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { systemClock as clock } from '../../domain/clock.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
 import { makeSlices } from '../../domain/loop/slices.ts';
@@ -34,6 +33,7 @@ import { storeLocationOf } from '../../config/store-location.ts';
 import { definedBy } from '../../catalog/defined.ts';
 import { makeDoctor } from '../../doctor/examine.ts';
 import { makeReports, watchMachine } from '../reports.ts';
+import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface OpenAppParts {
   readonly config: Config;

@@ -43,12 +43,18 @@ export function openBackups({ config, live, blobs, deriveKey, clock, log }: Back
   rmSync(stagingOf(dataDir), { recursive: true, force: true });
   const jobs = makeBackupJobs({ backups, clock, log });
   const schedule = makeBackupSchedule({ jobs, backups, settings, clock, log });
-  live.onChange(schedule.wake);
+  let isStarted = false;
+  live.onChange(() => {
+    if (isStarted) schedule.wake();
+  });
   return {
     jobs,
     prune: backups.prune,
     health: schedule.health,
-    start: schedule.wake,
+    start: () => {
+      isStarted = true;
+      schedule.wake();
+    },
     stop: async () => {
       await backups.stop();
       await schedule.stop();

@@ -3,7 +3,6 @@ import type { Config } from '../../config/config.ts';
 import { blobTargetOf } from '../../config/blob-target.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
-import { systemClock as clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeObjectSweeper } from '../../execution/artifacts/object-sweeper.ts';
 import { listKeys } from '../../files/blobs/blob-place.ts';
@@ -20,6 +19,7 @@ import type { Service } from '../../services/service.ts';
 import { MOST_OBJECTS } from '../../store/objects.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Closer } from '../closers.ts';
+import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface BucketParts {
   readonly config: Config;
@@ -41,6 +41,8 @@ export interface OpenedBucket {
   countBy(counted: ((asked: S3Outcome) => void) | undefined): void;
   /** They work from their first wake on. */
   readonly services: readonly Service[];
+  /** The same, of which an installation needs one. */
+  readonly singles: readonly Service[];
 }
 
 /** Opens it; null without one. Throws `conflict` where the blobs are not where the settings say. */
@@ -68,7 +70,8 @@ export async function openBucket(parts: BucketParts): Promise<OpenedBucket | nul
     name: locationOf(target),
     fault: bucket.fault,
     countBy,
-    services: isShared ? [cache.keeper] : [cache.keeper, sweeper],
+    services: [cache.keeper],
+    singles: isShared ? [] : [sweeper],
   };
 }
 

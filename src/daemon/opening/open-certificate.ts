@@ -2,10 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type LiveCertificate, makeLiveCertificate } from '../../config/live-certificate.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { systemClock } from '../../domain/clock.ts';
 import { usesTls } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import type { Start } from '../foundations.ts';
+import { daemonClock } from '../daemon-clock.ts';
 
 /** Reads it; null without TLS. Throws `conflict` when it can't be used. */
 export function openCertificate(
@@ -15,7 +15,7 @@ export function openCertificate(
 ): LiveCertificate | null {
   if (!usesTls(live.settings())) return null;
   const tls = () => live.settings().tls;
-  const certificate = makeLiveCertificate({ tls, locations: configuration.config.locations, clock: systemClock, log });
+  const certificate = makeLiveCertificate({ tls, locations: configuration.config.locations, clock: daemonClock, log });
   let followed = tls();
   live.onChange(() => {
     if (isDeepStrictEqual(tls(), followed)) return;

@@ -4,7 +4,6 @@ import { parseListen } from '../../config/listen-address.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveCertificate } from '../../config/live-certificate.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { systemClock } from '../../domain/clock.ts';
 import type { HttpApp } from '../../http/app.ts';
 import { makeIsTrustedProxy } from '../../http/server/client-address.ts';
 import { makeConnectionLimits } from '../../http/server/connection-limits.ts';
@@ -15,6 +14,7 @@ import { presentCertificate } from '../../http/server/secure-server.ts';
 import { makeHttpServer, makeHttpsServer } from '../../http/server/server.ts';
 import type { Log } from '../../log/log.ts';
 import type { Start } from '../foundations.ts';
+import { daemonClock } from '../daemon-clock.ts';
 
 export interface ListenerParts {
   readonly live: Pick<LiveConfig, 'settings' | 'bound'>;
@@ -49,7 +49,7 @@ export async function openListeners(
     settings,
     isTrustedProxy,
     maxDescriptors: maxDescriptors(),
-    clock: systemClock,
+    clock: daemonClock,
     log,
   });
 

@@ -2,9 +2,8 @@
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { systemClock as clock } from '../../domain/clock.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
-import type { Sweeper } from '../../execution/artifacts/sweeper.ts';
+import type { Happened } from '../../events/wakes.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
 import { makeBuildBrief } from '../../execution/brief/brief.ts';
@@ -23,6 +22,7 @@ import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import { makeRunServices } from '../run-services.ts';
+import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface OpenQueueParts {
   readonly config: Config;
@@ -39,7 +39,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
-  readonly sweeper: Pick<Sweeper, 'wake'>;
+  readonly happened: Happened;
   readonly modelCalled: ExecutorParts['modelCalled'];
   readonly node: Pick<WorkerNodes, 'id' | 'mayStart' | 'others'>;
 }
@@ -72,7 +72,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     catalog,
     clock,
     log,
-    textDiscarded: parts.sweeper.wake,
+    textDiscarded: () => parts.happened('text discarded'),
     modelCalled: parts.modelCalled,
   };
   const queue = makeQueue({

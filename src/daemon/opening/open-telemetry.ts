@@ -3,7 +3,6 @@ import type { Server } from 'node:http';
 import type { Config } from '../../config/config.ts';
 import { parseListen } from '../../config/listen-address.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
-import { systemClock as clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Bus } from '../../events/bus.ts';
 import type { WorkerPool } from '../../execution/pool/worker-pool.ts';
@@ -17,6 +16,7 @@ import { makeExporter } from '../../telemetry/traces/exporter.ts';
 import { readHeadersFile } from '../../telemetry/traces/headers-file.ts';
 import { makeTraces, type Traces } from '../../telemetry/traces/traces.ts';
 import type { Closer } from '../closers.ts';
+import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface TelemetryParts {
   readonly config: Config;

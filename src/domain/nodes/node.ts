@@ -4,6 +4,8 @@
 export const BEAT_MS = 5_000;
 /** A node is online while a beat of it was noticed no longer ago than this (L6). */
 export const ONLINE_MS = 15_000;
+/** A node whose beats don't reach the database ends its runs after this time, before another one can take them (L4). */
+export const SILENT_MS = 10_000;
 
 /**
  * `online`: it starts runs. `draining`: it starts none, and some still execute there. `drained`: none do. `offline`: it has left, or
@@ -35,6 +37,8 @@ export interface NodeFacts {
 export interface KnownNode
   extends Pick<NodeFacts, 'id' | 'name' | 'version' | 'address' | 'slots' | 'labels' | 'running' | 'draining'> {
   readonly state: NodeState;
+  /** Whether it does what is done once for all nodes. */
+  readonly leader: boolean;
   /** Whether it is the one that answers. */
   readonly isThis: boolean;
   /** Whether another process uses its id: a copy of its data directory. */

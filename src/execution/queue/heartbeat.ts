@@ -1,11 +1,12 @@
 // The heartbeat of this process as a node: it says what is true of the node, and learns whether it drains, or is there twice (L6).
-import type { Clock } from '../../domain/clock.ts';
-import { BEAT_MS, type NodeFacts } from '../../domain/nodes/node.ts';
+import type { Clock, Timer } from '../../domain/clock.ts';
+import { BEAT_MS, type NodeFacts, SILENT_MS } from '../../domain/nodes/node.ts';
 import type { NodeIdentity } from '../../files/node-id.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { NodeRow } from '../../store/worker-nodes.ts';
+import type { Peers } from '../../store/engine/database.ts';
+import type { BeatAnswer, NodeRow } from '../../store/worker-nodes.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Sightings } from './sightings.ts';
 import { takeNode, wordsOfCopy } from './take-node.ts';
@@ -24,6 +25,12 @@ export interface HeartbeatParts {
   facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining'>;
   /** Called when it may start runs again. */
   opened(): void;
+  /** The other daemons on the database, where there may be some. */
+  readonly peers: Pick<Peers, 'fence'> | null;
+  /** Called once, when this node begins to do what is done once for all nodes. */
+  led(): void;
+  /** Called when its beats have not reached the database for so long that its runs have to end. */
+  silenced(): void;
 }
 
 export interface Heartbeat {
@@ -44,9 +51,9 @@ export interface Heartbeat {
 
 export function makeHeartbeat(
   parts: HeartbeatParts,
-  sightings: Pick<Sightings, 'look' | 'find' | 'isContested'>,
+  sightings: Pick<Sightings, 'look' | 'find' | 'lost' | 'isContested'>,
 ): Heartbeat {
-  const { store, clock, log, identity, process, facts } = parts;
+  const { store, clock, log, identity, process, facts, peers } = parts;
   const { nodes } = store;
   const { id, place, file } = identity;
   const { isDraining, copied, fault, follow, setRival, setContested } = makeStanding(parts);
@@ -54,13 +61,15 @@ export function makeHeartbeat(
   let replaced: string | null = null;
   let beats = 0;
   let isStarted = false;
-  let heardAt = clock.monotonic();
   const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
 
+  const silence = makeSilence(parts);
+
   async function beat() {
+    const begunAt = clock.monotonic();
     const said = await nodes.beat(allFacts(), replaced);
-    heardAt = clock.monotonic();
+    if (said !== null) silence.heard(begunAt, said);
     return said;
   }
 
@@ -73,6 +82,7 @@ export function makeHeartbeat(
     }
     sightings.look(await nodes.list());
     setRival(said === null ? sightings.find(id) : undefined);
+    await takeOver(parts, sightings);
     if (copied() === null) replaced = null;
     setContested(sightings.isContested(id));
     if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
@@ -96,12 +106,52 @@ export function makeHeartbeat(
     },
     stop: async () => {
       await service.stop();
+      silence.end();
+      // What is written from here on is of no run.
+      peers?.fence(false);
       if (isStarted) await nodes.leave({ id, process }).catch(() => undefined);
     },
     refresh,
     isDraining,
     copied,
     fault,
+    silentMs: silence.silentMs,
+  };
+}
+
+/** Takes the runs of nodes that are lost. Others may do the same at this moment: one of them does. */
+async function takeOver(
+  { store: { nodes }, identity, log }: HeartbeatParts,
+  { lost }: Pick<Sightings, 'lost'>,
+): Promise<void> {
+  for (const row of lost()) {
+    if (row.id === identity.id) continue;
+    const rescued = await nodes.takeOver(row);
+    const facts = { node: row.name, node_id: row.id, ...rescued };
+    if (rescued !== null) log.warn(facts, 'a node was lost: its runs go on elsewhere');
+  }
+}
+
+/** What follows when a beat was taken, and when none has been for long, where this node isn't alone. */
+function makeSilence({ peers, clock, log, led, silenced }: HeartbeatParts) {
+  let timer: Timer | undefined;
+  let leads = false;
+  let heardAt = clock.monotonic();
+  const silent = () => {
+    log.error('the database has not answered this node for so long that others will take its runs: they end here');
+    silenced();
+  };
+  return {
+    /** `at`: when that beat began. */
+    heard: (at: number, { leader }: BeatAnswer) => {
+      heardAt = clock.monotonic();
+      timer?.cancel();
+      if (peers !== null) timer = clock.after(at + SILENT_MS - clock.monotonic(), silent);
+      peers?.fence(true);
+      if (leader && !leads) led();
+      leads = leader;
+    },
+    end: () => timer?.cancel(),
     silentMs: () => clock.monotonic() - heardAt,
   };
 }

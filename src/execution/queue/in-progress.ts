@@ -7,7 +7,9 @@ export interface RunsInProgress {
   count(): number;
   held(): readonly Progress[];
   /** Asks every run to return to the queue. */
-  drain(): void;
+  release(why: 'drain' | 'unavailable'): void;
+  /** Whether a run of the session is in progress. */
+  has(sessionSeq: number): boolean;
   /**
    * Asks the executor of one run, or those of a session's runs, to stop. Resolves when none of the session is left: one that was asked
    * before may still work in the workspace.
@@ -36,9 +38,10 @@ export function makeRunsInProgress(ended: () => void): RunsInProgress {
     },
     count: () => executions.size,
     held: () => Array.from(executions, (execution) => execution.progress()),
-    drain: () => {
-      for (const execution of executions) execution.abort('drain');
+    release: (why) => {
+      for (const execution of executions) execution.abort(why);
     },
+    has: (sessionSeq) => Array.from(executions).some((execution) => execution.sessionSeq === sessionSeq),
     stop: async ({ sessionSeq, runSeq }) => {
       const ofSession = Array.from(executions).filter((execution) => execution.sessionSeq === sessionSeq);
       for (const execution of ofSession) if (runSeq === null || execution.runSeq === runSeq) execution.abort('stop');

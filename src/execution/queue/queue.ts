@@ -29,6 +29,10 @@ export interface Queue {
   held(): readonly Progress[];
   /** Asks the executors of already canceled runs to stop; resolves when they have ended. */
   stop(which: StopTarget): Promise<void>;
+  /** Whether a run of the session executes here. */
+  has(sessionSeq: number): boolean;
+  /** Ends the runs here, since the database is away: they return to the queue once it is back, unless another node has taken them. */
+  abandon(): void;
   /** Starts claiming. */
   start(): void;
   /** Stops claiming; runs in progress continue. */
@@ -100,7 +104,7 @@ export function makeQueue(parts: QueueParts): Queue {
 
   async function release(): Promise<void> {
     open = false;
-    inProgress.drain();
+    inProgress.release('drain');
     // A tool that ignores its abort must not delay the shutdown: its thread ends with the pool.
     await within(clock, RELEASE_MS, idle(), undefined);
     await service.stop();
@@ -117,6 +121,8 @@ export function makeQueue(parts: QueueParts): Queue {
       await settled();
       await inProgress.stop(which);
     },
+    has: inProgress.has,
+    abandon: () => inProgress.release('unavailable'),
     start: () => {
       open = true;
       service.wake();

@@ -17,6 +17,8 @@ export interface Sightings {
   /** All of them, by name. */
   list(): readonly Omit<KnownNode, 'isThis'>[];
   find(id: string): NodeRow | undefined;
+  /** Rows whose process has given no sign of life for so long that it is lost. */
+  lost(): readonly NodeRow[];
   /** Whether another process has tried to beat with this id lately. */
   isContested(id: string): boolean;
 }
@@ -49,6 +51,7 @@ export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
     list: () =>
       Array.from(seen?.values() ?? [], (row) => ({ ...row, state: stateNow(row), isTwice: isRecent(row.contestedAt) })),
     find: (id) => seen?.get(id),
+    lost: () => Array.from(seen?.values() ?? []).filter((row) => row.process !== null && !isRecent(row.movedAt)),
     isContested: (id) => isRecent(seen?.get(id)?.contestedAt ?? -Infinity),
   };
 }

@@ -14,11 +14,15 @@ import type { StopTarget } from './in-progress.ts';
 
 export interface StopParts {
   readonly store: Pick<Store, 'runs' | 'sessions'>;
-  readonly queue: Pick<Queue, 'stop'>;
+  readonly queue: Pick<Queue, 'stop' | 'has'>;
+  /** This node. */
+  readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when the executor of a stopped session has ended and that is committed: no event reports it. */
   stopConfirmed(sessionSeq: number): void;
+  /** Calls the listener with each session of which that is so, here or at another node. */
+  onStopConfirmed(listener: (sessionSeq: number) => void): void;
 }
 
 export interface Stopper {
@@ -30,6 +34,8 @@ export interface Stopper {
   stopDisabled(): Promise<void>;
   /** Deletes a session and stops its runs, without waiting for the executor. Throws `not_found` for a deleted one. */
   deleteSession(session: StoppedSession, note?: StopNote): Promise<void>;
+  /** A run was stopped, perhaps through another node: its executor is asked if it is here. */
+  noticeStopped(target: StopTarget): void;
 }
 
 /** For the audit log, in the commit of the stop. */
@@ -59,7 +65,7 @@ export function makeStopper(parts: StopParts): Stopper {
     if (commit.kind === 'idle') return end('not_running');
     if (!commit.unconfirmed) return end('stopped');
     if (commit.kind === 'unconfirmed' && cancellations.isRecent(target.sessionSeq)) return end('stopping');
-    const confirmed = cancellations.begin(target).then(() => true);
+    const confirmed = cancellations.begin(target, commit.node).then(() => true);
     return (await within(clock, STOP_WINDOW_MS, confirmed, false)) ? end('stopped', true) : end('stopping');
   }
 
@@ -69,8 +75,8 @@ export function makeStopper(parts: StopParts): Stopper {
     if (commit.kind !== 'gone' && commit.kind !== 'idle') endExecutor(seq, commit);
   }
 
-  function endExecutor(sessionSeq: number, { unconfirmed }: Stopped): void {
-    if (unconfirmed) void cancellations.begin({ sessionSeq, runSeq: null });
+  function endExecutor(sessionSeq: number, { unconfirmed, node }: Stopped): void {
+    if (unconfirmed) void cancellations.begin({ sessionSeq, runSeq: null }, node);
   }
 
   return {
@@ -96,6 +102,9 @@ export function makeStopper(parts: StopParts): Stopper {
     deleteSession: async ({ seq }, note) => {
       endExecutor(seq, present(await store.sessions.deleteSession(seq, note)));
     },
+    noticeStopped: (target) => {
+      if (parts.queue.has(target.sessionSeq)) void cancellations.begin(target, parts.node);
+    },
   };
 }
 
@@ -105,9 +114,10 @@ function present(commit: StopCommit): Stopped {
 }
 
 /** The attempts to end executors. This state is lost with the process, and so are the executors. */
-function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopParts) {
+function makeCancellations({ store, queue, node, clock, log, stopConfirmed, onStopConfirmed }: StopParts) {
   /** Monotonic times at which the last attempt of each session began. */
   const begunAt = new Map<number, number>();
+  const elsewhere = makeElsewhere(clock, onStopConfirmed);
 
   /** The session's next run and its clean-up wait for this record. */
   const confirm = (sessionSeq: number) =>
@@ -124,14 +134,36 @@ function makeCancellations({ store, queue, clock, log, stopConfirmed }: StopPart
       return at !== undefined && clock.monotonic() - at <= 2 * STOP_WINDOW_MS;
     },
 
-    /** Asks the executor to stop. Resolves when it has ended and that is recorded, however long it takes; never rejects. */
-    begin: async (target: StopTarget): Promise<void> => {
+    /**
+     * Asks the executor to stop. Resolves when it has ended and that is recorded, however long it takes; never rejects. One at another
+     * node (`of`) learns of it by the event.
+     */
+    begin: async (target: StopTarget, of: string | null): Promise<void> => {
       const at = clock.monotonic();
       begunAt.set(target.sessionSeq, at);
-      await queue.stop(target);
-      await confirm(target.sessionSeq);
+      const isElsewhere = of !== null && of !== node;
+      if (isElsewhere) await elsewhere.confirmed(target.sessionSeq);
+      else {
+        await queue.stop(target);
+        await confirm(target.sessionSeq);
+      }
       if (begunAt.get(target.sessionSeq) === at) begunAt.delete(target.sessionSeq);
-      stopConfirmed(target.sessionSeq);
+      if (!isElsewhere) stopConfirmed(target.sessionSeq);
+    },
+  };
+}
+
+/** Waits for executors of other nodes. */
+function makeElsewhere(clock: Clock, onStopConfirmed: StopParts['onStopConfirmed']) {
+  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  onStopConfirmed((sessionSeq) => waiting.get(sessionSeq)?.resolve());
+  return {
+    /** Resolves when its node has told that the executor has ended; or late, when whoever asked has its answer. */
+    confirmed: async (sessionSeq: number): Promise<void> => {
+      const told = waiting.get(sessionSeq) ?? Promise.withResolvers<void>();
+      waiting.set(sessionSeq, told);
+      await within(clock, 2 * STOP_WINDOW_MS, told.promise, undefined);
+      if (waiting.get(sessionSeq) === told) waiting.delete(sessionSeq);
     },
   };
 }

@@ -85,7 +85,7 @@ function makeHeld() {
     );
     keep(connection.close);
     requireServer((await connection.say(SERVER_FACTS)).rows[0]!, address);
-    await takeLock(connection, { clock: systemClock, name: titleOf(address), lastPid: null });
+    await takeLock(connection, { clock: systemClock, name: titleOf(address), mode: 'exclusive', lastPid: null });
   }
 
   async function hold<Result>(location: StoreLocation, use: () => Promise<Result>): Promise<Result> {

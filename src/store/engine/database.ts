@@ -115,6 +115,27 @@ export interface SpaceGiven {
   readonly more: boolean;
 }
 
+/** The other processes that write to the database. */
+export interface Peers {
+  /**
+   * From now on nothing of this process is committed unless the row of a node has it; or, from now on, anything again. A process whose row
+   * another one took has lost all that it had in progress: its storage is lost (`StoreAlarms`).
+   */
+  fence(isOn: boolean): void;
+  /** Tells them something, after what was committed before. Each hears it once, or not at all. */
+  tell(words: string): void;
+  /** Calls the listener with what another one tells; with null, when something may have been missed. */
+  onTold(listener: (words: string | null) => void): void;
+}
+
+/** How a process shares a database with others. */
+export interface Sharing {
+  /** Names it among them, in the row of its node as well. */
+  readonly process: string;
+  /** Learns the database's time with each transaction, epoch milliseconds. */
+  follow(now: number): void;
+}
+
 /** The interface (design: only `Database` and `BlobStore` may have a second implementation). */
 export interface Database {
   /**
@@ -142,6 +163,8 @@ export interface Database {
     verb: (tx: Reader, ...args: Args) => Step<Result>,
     waitsFor?: Durability,
   ): Verb<Args, Result>;
+  /** Null where this process is the only one. */
+  readonly peers: Peers | null;
   /** Resolves when the engine has carried out a request that changes nothing; rejects when it refuses it. */
   answered(): Promise<void>;
   /** Resolves when all that was committed is durable. Rejects with `unavailable` when the storage refuses. */

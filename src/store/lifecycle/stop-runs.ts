@@ -23,6 +23,8 @@ export type StopCommit =
       readonly expiredQuestions: number;
       /** Whether an executor has yet to confirm. */
       readonly unconfirmed: boolean;
+      /** The node of that executor; null when it has none, or never had any. */
+      readonly node: string | null;
     };
 
 interface StopRow {
@@ -71,9 +73,16 @@ export function makeStopRuns(database: Database) {
   };
 }
 
-// The executor of a session's runs is at the node that has claimed the last one.
+/** The executor of a session's runs is at the node that has claimed the last one. */
+const nodeOfSession = (session: string) =>
+  `SELECT r.node_id AS node FROM runs r WHERE r.session_seq = ${session} AND r.node_id IS NOT NULL ORDER BY r.seq DESC LIMIT 1`;
+const NODE_OF_SESSION = nodeOfSession('?');
 const STOPPING_AT = `SELECT s.seq FROM sessions s WHERE s.stop_requested_at IS NOT NULL AND s.stop_confirmed_at IS NULL
-  AND coalesce((SELECT r.node_id FROM runs r WHERE r.session_seq = s.seq AND r.node_id IS NOT NULL ORDER BY r.seq DESC LIMIT 1), ?) = ?`;
+  AND coalesce((${nodeOfSession('s.seq')}), ?) = ?`;
+
+function* nodeOf(tx: Reader, sessionSeq: number): Step<string | null> {
+  return (yield* tx.get<{ node: string }>(NODE_OF_SESSION, sessionSeq))?.node ?? null;
+}
 
 /** Confirms every stop whose executor was at a node. */
 export function* confirmOfNode(tx: Transaction, node: string): Step<number> {
@@ -103,7 +112,14 @@ export function* stopIn(tx: Transaction, scope: StopScope, cause: StopCause): St
   const runs = (yield* listUnfinished(tx, sessionSeq)).filter(({ seq }) => runSeq === null || seq === runSeq);
   if (runs.length === 0) {
     const nothing = { canceled: 0, expiredQuestions: 0 };
-    const state = { status: session.status, cause: session.cause ?? cause, ...nothing, unconfirmed: wasUnconfirmed };
+    const node = wasUnconfirmed ? yield* nodeOf(tx, sessionSeq) : null;
+    const state = {
+      status: session.status,
+      cause: session.cause ?? cause,
+      ...nothing,
+      unconfirmed: wasUnconfirmed,
+      node,
+    };
     if (session.status !== 'stopped') return { ...state, kind: 'idle' };
     return { ...state, kind: wasUnconfirmed ? 'unconfirmed' : 'confirmed' };
   }
@@ -127,7 +143,8 @@ export function* stopIn(tx: Transaction, scope: StopScope, cause: StopCause): St
     'SELECT status FROM sessions WHERE seq = ?',
     sessionSeq,
   ))!;
-  return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed };
+  const node = unconfirmed ? yield* nodeOf(tx, sessionSeq) : null;
+  return { kind: 'ended', status, cause, canceled: runs.length, expiredQuestions, unconfirmed, node };
 }
 
 // The newest first, so that no run becomes ready only to be canceled next.

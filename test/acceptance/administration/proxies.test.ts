@@ -1,14 +1,13 @@
 // The daemon behind the real nginx with config/proxies/nginx.conf: streams, large requests, clients and hosts.
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
-import { request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { hasNginx, startNginx } from '../../support/http/nginx.ts';
+import { makeAskThrough } from '../../support/http/ask-through.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -20,33 +19,6 @@ public_url: https://errand.example.com
 share_origin: https://shares.example.com
 trusted_proxies: [127.0.0.1]
 `;
-
-interface Asked extends Pick<RequestOptions, 'method' | 'localAddress'> {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
-}
-
-/** A request to nginx, as of a client with an address and a host of its own. */
-function makeAsk(port: number, key: string) {
-  return async (path: string, { body, headers, ...options }: Asked = {}) =>
-    new Promise<IncomingMessage>((resolve, reject) => {
-      const req = request(
-        {
-          host: '127.0.0.1',
-          port,
-          path,
-          agent: false,
-          rejectUnauthorized: false,
-          headers: { host: 'errand.example.com', authorization: `Bearer ${key}`, ...headers },
-          ...options,
-        },
-        resolve,
-      );
-      req.once('error', reject);
-      if (body !== undefined) req.setHeader('content-type', 'application/json');
-      req.end(body === undefined ? undefined : JSON.stringify(body));
-    });
-}
 
 const turn = (content: string | object[], stream: boolean) => ({
   model: 'any',
@@ -60,6 +32,9 @@ test('the document shows the examples as they are', () => {
     ['nginx', 'nginx.conf'],
     ['caddy', 'Caddyfile'],
     ['yaml', 'traefik.yaml'],
+    ['nginx', 'nginx-nodes.conf'],
+    ['haproxy', 'haproxy-nodes.cfg'],
+    ['yaml', 'traefik-nodes.yaml'],
   ])
     expect(document).toContain(`\`\`\`${language} ${name}\n${read(`config/proxies/${name}`)}\`\`\``);
 });
@@ -71,7 +46,8 @@ test.skipIf(!hasNginx())(
     onTestFinished(models.close);
     const daemon = await startDaemonProcess({ modelServerUrl: models.url, errandYaml: ERRAND_YAML });
     onTestFinished(daemon.close);
-    const ask = makeAsk(await startNginx(SITE, daemon.url), daemon.apiKey);
+    const port = await startNginx(SITE, { '127.0.0.1:8484': new URL(daemon.url).host });
+    const ask = makeAskThrough(port, daemon.apiKey);
     const method = 'POST';
 
     // The model writes its second word only when the client has read the first.
@@ -100,7 +76,7 @@ test.skipIf(!hasNginx())(
     expect([received.statusCode, await text(received)]).toEqual([200, expect.stringContaining('Received.')]);
 
     const lie = { 'x-forwarded-for': '203.0.113.9' };
-    await text(await ask('/healthz', { localAddress: '127.0.0.5', headers: lie }));
+    await text(await ask('/openapi/v1/sessions', { localAddress: '127.0.0.5', headers: lie }));
     await waitFor(() => daemon.stderr().includes('"client_address":"127.0.0.5"'));
     expect(daemon.stderr()).not.toContain('203.0.113.9');
 

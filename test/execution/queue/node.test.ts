@@ -1,12 +1,12 @@
 // Which nodes are online, as each process observes it by its own clock, and which of them start runs (D3, L6).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { BEAT_MS, type NodeFacts, ONLINE_MS } from '../../../src/domain/nodes/node.ts';
+import { BEAT_MS, type NodeFacts, ONLINE_MS, SILENT_MS } from '../../../src/domain/nodes/node.ts';
 import { makeNode } from '../../../src/execution/queue/node.ts';
 import { loggedLines } from '../../support/http/http-fixture.ts';
 import { aNode, nodeId } from '../../support/store/nodes.ts';
 import { openStore } from '../../support/store/open-store.ts';
-import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { START, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -24,16 +24,27 @@ function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
     return rows;
   };
   let running = 0;
+  let isCut = false;
   let opened = 0;
+  let [silences, led, fenced] = [0, 0, false];
   const { log, lines } = loggedLines();
   const node = makeNode({
-    store: { nodes: { ...store.nodes, list } },
+    store: {
+      nodes: {
+        ...store.nodes,
+        list,
+        beat: (...args) => (isCut ? Promise.reject(new Error('cut')) : store.nodes.beat(...args)),
+      },
+    },
     clock,
     log,
     identity: { id: facts.id, place: facts.place, file: '/data/node-id' },
     process: facts.process,
     facts: () => ({ ...facts, running }),
     opened: () => (opened += 1),
+    peers: { fence: (isOn) => void (fenced = isOn) },
+    led: () => (led += 1),
+    silenced: () => (silences += 1),
   });
   onTestFinished(node.stop);
   /** Lets five seconds pass, and with them a beat. */
@@ -45,7 +56,10 @@ function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
     await nextTurn();
   };
   const states = () => node.list().map(({ name, state }) => `${name} ${state}`);
-  return { node, clock, beat, states, lines, opened: () => opened, runs: (count: number) => void (running = count) };
+  const seen = () => ({ silences, led, fenced });
+  const cut = () => void (isCut = true);
+  const runs = (count: number) => void (running = count);
+  return { node, clock, beat, states, lines, opened: () => opened, runs, seen, cut };
 }
 
 test('without a node that ever executed runs there is the capacity of five', {
@@ -152,7 +166,7 @@ test('what a crash has left registered is not online after the next start, but t
   await node.stop();
   expect((await store.nodes.list()).map(({ process, beats }) => [process, beats])).toEqual([
     [null, 2],
-    ['crashed', 1],
+    [null, 1],
   ]);
   await store.close();
 });
@@ -278,4 +292,33 @@ test('only what is offline is removed', async () => {
   expect(await node.remove(TWO.id)).toBe(false);
   expect(await node.remove(TWO.id)).toBe(true);
   expect(states()).toEqual(['one online']);
+});
+
+test('a node whose beats don’t arrive ends its runs before another one takes them, and one of those that are left leads', {
+  tags: ['L4', 'L7'],
+}, async () => {
+  const fixture = await storeFixture();
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, TWO)];
+  await one.node.start();
+  await two.node.start();
+  expect([one.seen(), two.seen()]).toEqual([
+    { silences: 0, led: 1, fenced: true },
+    { silences: 0, led: 0, fenced: true },
+  ]);
+  await fixture.accept();
+  const background = { slots: 1, maxExecutingPerKey: 1 };
+  const [claim] = await fixture.store.runs.claim({ ...START, node: ONE.id, limit: 1, background });
+  const { seq } = claim!.run;
+  const statusOf = async () => (await fixture.store.runs.get(seq)).status;
+  one.cut();
+  one.clock.advance(SILENT_MS - 1);
+  expect(one.seen().silences).toBe(0);
+  one.clock.advance(1);
+  expect(one.seen().silences).toBe(1);
+  for (const _ of [5, 10, 15]) await two.beat();
+  expect([await statusOf(), two.seen().led]).toEqual(['running', 0]);
+  await two.beat();
+  expect(await statusOf()).toBe('queued');
+  await two.beat();
+  expect(two.seen().led).toBe(1);
 });

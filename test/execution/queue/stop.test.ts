@@ -30,7 +30,10 @@ beforeEach(async () => {
   confirm = () => waiting.splice(0).forEach((resolve) => resolve());
   stopper = makeStopper({
     store: fixture.store,
+    node: 'here',
+    onStopConfirmed: () => undefined,
     queue: {
+      has: () => false,
       stop: (target) => {
         asked.push(target);
         return new Promise((resolve) => waiting.push(resolve));

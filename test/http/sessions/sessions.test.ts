@@ -63,10 +63,19 @@ beforeEach(async () => {
   store.onCommitted(bus.publish);
   const queue = {
     stop: async () => undefined,
+    has: () => false,
     load: () => ({ open: true, slots: 4, busy: 4 }),
   };
   const log = makeLog({ level: 'fatal' });
-  const stopper = makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined });
+  const stopper = makeStopper({
+    store,
+    queue,
+    node: 'here',
+    clock,
+    log,
+    stopConfirmed: () => undefined,
+    onStopConfirmed: () => undefined,
+  });
   const logged = loggedLines();
   const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
   const reading = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }), stopper };

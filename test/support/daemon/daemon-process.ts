@@ -134,8 +134,9 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
   const configDir = join(dataDir, 'config');
-  const created = options.joins === undefined ? initialized(dataDir, options) : joining(dataDir, options.joins);
-  const database = options.database ?? (isPostgres ? databaseOf(dataDir) : undefined);
+  const { joins } = options;
+  const created = joins === undefined ? initialized(dataDir, options) : joining(dataDir, joins);
+  const database = options.database ?? (isPostgres ? databaseOf((joins ?? { dataDir }).dataDir) : undefined);
   const own = { ...(database !== undefined && { ERRAND_DATABASE: database }), ...options.env };
   await writeConfiguration(configDir, options);
   const listen = `127.0.0.1:${await freePort()}`;

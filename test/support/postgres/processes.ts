@@ -6,6 +6,7 @@ import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { addressOf } from './address-of.ts';
 import { databaseFor, rowsIn } from './shared-cluster.ts';
 import { waitFor } from '../time/wait-for.ts';
+import { aSharing } from './sharing.ts';
 
 type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 
@@ -14,7 +15,7 @@ export function openProcesses(file: string, clock: Clock, count: number): Store 
   const address = addressOf(databaseFor(file));
   const stores = Array.from({ length: count }, () =>
     makeStore(
-      openPostgres(address, { ...systemClock, now: () => clock.now() }, { connections: 3, isShared: true }),
+      openPostgres(address, { ...systemClock, now: () => clock.now() }, { connections: 3, sharing: aSharing() }),
       renderBody,
     ),
   );

@@ -71,6 +71,7 @@ export async function auditedFixture() {
   const log = makeLog({ level: 'fatal' });
   const queue = {
     stop: async () => undefined,
+    has: () => false,
     load: () => ({ open: true, slots: 1, busy: 0 }),
     admit: ((accept) => accept(null)) satisfies Queue['admit'],
   };
@@ -79,7 +80,18 @@ export async function auditedFixture() {
   const publishing = await publishFixture(rows);
   const here = aNode({ name: 'here' });
   const identity = { ...here, file: '/data/node-id' };
-  const node = makeNode({ store, clock, log, identity, process: '1', facts: () => here, opened: () => undefined });
+  const node = makeNode({
+    store,
+    clock,
+    log,
+    identity,
+    process: '1',
+    facts: () => here,
+    opened: () => undefined,
+    peers: null,
+    led: () => undefined,
+    silenced: () => undefined,
+  });
   await store.nodes.beat(aNode({ id: nodeId(2), name: 'gone' }), null);
   await store.nodes.leave(aNode({ id: nodeId(2) }));
   await node.start();
@@ -91,7 +103,15 @@ export async function auditedFixture() {
     queue,
     deriveKey: deriveSealKey,
     anchor: { read: async () => ({ kind: 'due' }), wake: () => undefined },
-    stopper: makeStopper({ store, queue, clock, log, stopConfirmed: () => undefined }),
+    stopper: makeStopper({
+      store,
+      queue,
+      node: 'here',
+      clock,
+      log,
+      stopConfirmed: () => undefined,
+      onStopConfirmed: () => undefined,
+    }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
     collector: { packOnRequest: async () => null },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },

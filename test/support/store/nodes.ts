@@ -23,5 +23,14 @@ export function aNode(over: Partial<NodeFacts> = {}): NodeFacts {
 
 export function aKnownNode(over: Partial<KnownNode> = {}): KnownNode {
   const { process: _process, place: _place, ...facts } = aNode();
-  return { ...facts, state: 'online', isThis: true, isTwice: false, lastBeatAt: 0, registeredAt: 0, ...over };
+  return {
+    ...facts,
+    state: 'online',
+    isThis: true,
+    isTwice: false,
+    leader: false,
+    lastBeatAt: 0,
+    registeredAt: 0,
+    ...over,
+  };
 }

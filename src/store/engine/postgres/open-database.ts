@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
-import { type Database, NO_ALARMS, type StoreAlarms } from '../database.ts';
+import { type Database, NO_ALARMS, type Peers, type Sharing, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
 import { type Commits, makeCommits } from './commits/commits.ts';
 import { connect, type Connection } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
-import { makeListening } from './listening/listening.ts';
+import { type Listening, makeListening } from './listening/listening.ts';
 import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
 import { migrate, requireUsable } from './opening/migrate.ts';
@@ -19,6 +19,7 @@ import { makeRead } from './statements/read.ts';
 import { sayThatCodeRuns } from './opening/schema-locks.ts';
 import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
+import { makeTurns, type Turns } from './commits/turns.ts';
 import { makeWriter, type Writer } from './commits/writer.ts';
 import { makeWriteAll } from '../write-all.ts';
 
@@ -28,8 +29,8 @@ export interface PostgresOptions {
   readonly connections?: number;
   /** False for tests, which look at a database beside its store. */
   readonly isLocked?: boolean;
-  /** Other processes write to the database as well: none takes the lock, and each hears of the commits of all. */
-  readonly isShared?: boolean;
+  /** Other processes may write to the database as well: they share its lock, and each hears of the commits of all. Absent: this one is alone. */
+  readonly sharing?: Sharing | undefined;
 }
 
 /** Connections unless another number is given. */
@@ -52,18 +53,20 @@ function* nothing(): Step<void> {
 export function openPostgres(
   address: PostgresAddress,
   clock: Clock,
-  { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, isShared = false }: PostgresOptions = {},
+  { alarms = NO_ALARMS, connections = CONNECTIONS, isLocked = true, sharing }: PostgresOptions = {},
 ): Database {
   const { config, open } = makeOpener(address);
   const health = makeHealth(nameOf(address), alarms);
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const publish = (events: readonly JournalEvent[]) => listeners.forEach((listener) => listener(events));
+  const turns = sharing === undefined ? null : makeTurns(sharing);
+  const tellers: ((words: string | null) => void)[] = [];
   const writer = makeWriter({
     config,
     clock,
     health,
     name: titleOf(address),
-    isLocked: isLocked && !isShared,
+    lock: isLocked ? (turns === null ? 'exclusive' : 'shared') : null,
     reachedFirst: (connection) => requireOwnSession(connection, config(), address),
     ...hooksOf(address, clock, alarms),
   });
@@ -71,17 +74,18 @@ export function openPostgres(
     clock,
     writer,
     health,
-    name: randomUUID(),
-    isShared,
+    name: sharing?.process ?? randomUUID(),
+    turns,
     committed: (events) => {
       writer.reached(events.at(-1)!.id);
       (listening?.committed ?? publish)(events);
     },
   });
-  const pool = makePool(connections - (isShared ? 2 : 1), open);
+  const pool = makePool(connections - (turns === null ? 1 : 2), open);
   const whenOpened = makeWhenOpened(writer, address, () => listening?.begin(writer.lastId()));
   const verbs = makeVerbs({ commits, read: makeRead({ pool, health, clock }), whenOpened });
-  const listening = isShared ? makeListening({ open, clock, read: verbs.read(eventsAfter), publish }) : undefined;
+  const hearing = { publish, told: (words: string | null) => tellers.forEach((teller) => teller(words)) };
+  const listening = turns && makeListening({ open, clock, read: verbs.read(eventsAfter), ...hearing });
   let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -93,6 +97,7 @@ export function openPostgres(
 
   return {
     ...verbs,
+    peers: turns && listening ? peersOf(turns, listening, tellers) : null,
     answered: async () => {
       await whenOpened();
       await commits.write(nothing);
@@ -108,6 +113,10 @@ export function openPostgres(
     watchCommits: commits.watch,
     close: () => (closed ??= close()),
   };
+}
+
+function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
 }
 
 /** What is done when the database was reached for the first time, and told when its connection was replaced. */

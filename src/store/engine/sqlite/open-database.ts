@@ -84,6 +84,7 @@ export function openDatabase(
   }
 
   return {
+    peers: null,
     write:
       (verb, { frees = false, waitsFor = 'durable' } = {}) =>
       (...args) =>

@@ -11,6 +11,7 @@ const aNode = (over: Partial<NodeWire> = {}): NodeWire => ({
   state: 'online',
   this: true,
   twice: false,
+  leader: false,
   draining: false,
   slots: 4,
   running: 1,

@@ -4,8 +4,9 @@ import { eventsOf } from './fate.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
 import { makeStreamSeqs } from './journal.ts';
-import { makeKeys } from '../statements/keys.ts';
+import { makeKeys, NO_KEYS } from '../statements/keys.ts';
 import { type Outcome, type ScopedVerb, transact } from './transact.ts';
+import { LostNode, type Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
 
 export interface Attempts {
@@ -19,7 +20,8 @@ interface Parts {
   readonly health: Health;
   /** Names this process among those that write. */
   readonly name: string;
-  readonly isShared: boolean;
+  /** Null where no other process writes. */
+  readonly turns: Turns | null;
   /** Called before a transaction is carried out once more. */
   repeated(): void;
 }
@@ -27,8 +29,8 @@ interface Parts {
 /** How often a transaction is carried out before its verbs are refused, and the first pause between, which doubles. */
 const [TRIES, PAUSE_MS] = [6, 20];
 
-export function makeAttempts({ clock, writer, health, name, isShared, repeated }: Parts): Attempts {
-  const [streamSeqs, keys] = [makeStreamSeqs(), makeKeys()];
+export function makeAttempts({ clock, writer, health, name, turns, repeated }: Parts): Attempts {
+  const [streamSeqs, keys] = [makeStreamSeqs(), turns === null ? makeKeys() : NO_KEYS];
 
   /** Finds out whether a transaction was kept whose connection was lost. */
   async function decided(outcome: Outcome): Promise<Outcome> {
@@ -51,12 +53,13 @@ export function makeAttempts({ clock, writer, health, name, isShared, repeated }
             clock,
             streamSeqs,
             writer: name,
-            knownId: isShared ? writer.lastId() : null,
+            turn: turns?.next(writer.lastId()) ?? null,
             keys,
             hasWaited,
           }),
         );
         if (outcome.kind === 'committed') return outcome;
+        if (outcome.error instanceof LostNode) health.lose(outcome.error);
         streamSeqs.forget('all');
         const kind = faultKindOf(outcome.error);
         const mayRepeat = kind === 'away' || (kind === 'again' && group.length === 1);

@@ -8,6 +8,7 @@ import { makeAttempts } from './attempts.ts';
 import { type FaultKind, faultKindOf, refusalOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
 import type { Outcome, ScopedVerb } from './transact.ts';
+import type { Turns } from './turns.ts';
 import type { Writer } from './writer.ts';
 
 export interface Commits {
@@ -35,8 +36,8 @@ interface Parts {
   readonly health: Health;
   /** Names this process among those that write. */
   readonly name: string;
-  /** Whether others write as well. */
-  readonly isShared: boolean;
+  /** Null where no other process writes. */
+  readonly turns: Turns | null;
   committed(events: readonly JournalEvent[]): void;
 }
 

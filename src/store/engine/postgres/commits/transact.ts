@@ -2,13 +2,13 @@
 import type { Clock } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { Scope } from '../../database.ts';
-import { type Step, StepTransaction, type Transaction, type Value } from '../../statement.ts';
+import { type Step, StepTransaction, type Transaction } from '../../statement.ts';
 import type { Connection } from '../connections/connection.ts';
 import { carryOut, makePipeline } from '../statements/execute.ts';
 import { isAnswer } from '../connections/faults.ts';
 import { makeAddedEvents, type StreamSeqs } from './journal.ts';
-import { LOCKS } from '../opening/lock.ts';
 import type { Keys } from '../statements/keys.ts';
+import type { Turn } from './turns.ts';
 
 /**
  * How it ended. `undone`: none of it was kept. `unknown`: the connection was lost after the commit was sent, so only the server knows,
@@ -35,8 +35,8 @@ interface Parts {
   readonly keys: Keys;
   /** Names this process among those that write. */
   readonly writer: string;
-  /** Where others write as well: the last event before which all are known. Null: nobody does. */
-  readonly knownId: number | null;
+  /** Where others write as well. */
+  readonly turn: Turn | null;
   /** For a lock of another client. */
   readonly hasWaited: boolean;
 }
@@ -47,21 +47,11 @@ export interface ScopedVerb {
   verb(tx: Transaction): Step<unknown>;
 }
 
-/**
- * Begins it, and asks for its number, by which its fate can be asked for. Processes that share a database write in turns: each transaction
- * finds what those before it have committed, and numbers of events rise in the order in which they become visible. Verbs that have
- * waited for another lock together are refused soon what is still locked.
- */
-const begin = ({ knownId, hasWaited }: Parts): string => `BEGIN;
-  ${knownId === null ? '' : `SELECT pg_advisory_xact_lock(${LOCKS.class}, ${LOCKS.turn});`}
+/** Begins it, and asks for its number, by which its fate can be asked for. Verbs that have waited for a lock together are refused soon what is still locked. */
+const begin = ({ turn, hasWaited }: Parts): string => `BEGIN;
+  ${turn === null ? '' : turn.take}
   ${hasWaited ? 'SET LOCAL lock_timeout = 100;' : ''}
-  ${knownId === null ? 'SELECT pg_current_xact_id()' : withOthers(knownId)}`;
-
-/** More events of others than these are not looked at one by one. */
-const MANY = 1_000;
-/** The number, and the runs that others have written to. */
-const withOthers = (knownId: number) => `SELECT pg_current_xact_id(), count(*), string_agg(DISTINCT run_seq::text, ' ')
-  FROM (SELECT run_seq FROM events WHERE id > ${knownId} ORDER BY id DESC LIMIT ${MANY}) AS others`;
+  ${turn === null ? 'SELECT pg_current_xact_id()' : turn.ask}`;
 
 /** What a transaction without events leaves behind. */
 const MARK = {
@@ -87,17 +77,19 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   const inTurn = begun.then(
     ({ rows }) => {
       endsAt = parts.clock.monotonic() + WORK_MS;
-      if (parts.knownId !== null) parts.streamSeqs.forget(writtenBefore(rows[0]!));
+      parts.turn?.begun(rows[0]!, parts.streamSeqs);
     },
     () => undefined,
   );
+  // The verbs learn of it.
+  inTurn.catch(() => undefined);
   const results = new Map<ScopedVerb, unknown>();
   const all = await sideBySide(verbs, async (verb) => {
     // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
     if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return;
     const tx = new StepTransaction(parts.clock.now());
     const result = await carryOut(pipeline, verb.verb(tx));
-    if (parts.knownId !== null) await inTurn;
+    if (parts.turn !== null) await inTurn;
     await journal.add(tx);
     results.set(verb, result);
   });
@@ -119,12 +111,6 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     if (isAnswer(error)) return { kind: 'undone', error };
     return { kind: 'unknown', error, id, results, emits: !journal.isEmpty() };
   }
-}
-
-/** The runs that others have written to since the last transaction. */
-function writtenBefore([, count, runs]: readonly Value[]): readonly number[] | 'all' {
-  if (Number(count) >= MANY) return 'all';
-  return runs === null ? [] : String(runs).split(' ').map(Number);
 }
 
 /**

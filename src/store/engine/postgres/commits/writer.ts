@@ -5,7 +5,7 @@ import { ErrandError } from '../../../../domain/errors.ts';
 import { connect, type Connection, settle } from '../connections/connection.ts';
 import { faultKindOf } from '../connections/faults.ts';
 import type { Health } from '../connections/health.ts';
-import { takeLock } from '../opening/lock.ts';
+import { type LockMode, takeLock } from '../opening/lock.ts';
 import { historyOf } from '../opening/server.ts';
 
 export interface Writer {
@@ -24,7 +24,8 @@ interface Parts {
   readonly health: Health;
   /** Of the database, where a sentence begins. */
   readonly name: string;
-  readonly isLocked: boolean;
+  /** Null: it takes no lock. */
+  readonly lock: LockMode | null;
   /** Examines a server that was reached for the first time, before anything is set or taken there. */
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
@@ -46,7 +47,7 @@ export function makeWriter({
   clock,
   health,
   name,
-  isLocked,
+  lock,
   reachedFirst,
   opened,
   reopened,
@@ -64,7 +65,7 @@ export function makeWriter({
     if (lastId === null) await reachedFirst(connection);
     else if ((await historyOf(connection)) !== history) throw new ErrandError('conflict', `${name} ${ANOTHER}`);
     await settle(connection);
-    if (isLocked) await takeLock(connection, { clock, name, lastPid });
+    if (lock !== null) await takeLock(connection, { clock, mode: lock, name, lastPid });
     lastPid = connection.serverPid;
     if (lastId !== null) return reopened(connection);
     await opened(connection);

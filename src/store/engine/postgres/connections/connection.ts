@@ -33,7 +33,7 @@ export interface Connection {
   /** The same for statements without a limit of time. */
   sayAtLength(text: string): Promise<Answer>;
   /** Calls the listener at each notification that another process of the server has sent. */
-  onNotification(listener: () => void): void;
+  onNotification(listener: (channel: string, words: string) => void): void;
   /** Whether it has ended: then no answer comes any more. */
   isLost(): boolean;
   /** Ends it, after the answers of what was sent. */
@@ -138,8 +138,8 @@ function connectionOf(client: Client, { sent, answered }: SilenceWatch, isLost: 
     },
     sayAtLength,
     onNotification: (listener) =>
-      void client.on('notification', ({ processId }) => {
-        if (processId !== serverPid) listener();
+      void client.on('notification', ({ processId, channel, payload }) => {
+        if (processId !== serverPid) listener(channel, payload ?? '');
       }),
     isLost,
     close: () => client.end(),

@@ -10,6 +10,8 @@ export interface Listening {
   begin(afterId: number): void;
   /** This process has committed events. */
   committed(events: readonly JournalEvent[]): void;
+  /** Tells the other processes something. */
+  say(words: string): void;
   /** Resolves when all of them are published. */
   close(): Promise<void>;
 }
@@ -20,11 +22,13 @@ interface Parts {
   /** A page of events behind an id. */
   read(afterId: number): Promise<readonly JournalEvent[]>;
   publish(events: readonly JournalEvent[]): void;
+  /** Another process has said something; null: something may have been missed. */
+  told(words: string | null): void;
 }
 
-export function makeListening({ open, clock, read, publish }: Parts): Listening {
+export function makeListening({ open, clock, read, publish, told }: Parts): Listening {
   const merge = makeMerge({ read, publish });
-  const channel = makeChannel({ open, clock, heard: merge.look });
+  const channel = makeChannel({ open, clock, heard: merge.look, told });
   return {
     begin: (afterId) => {
       merge.begin(afterId);
@@ -34,6 +38,7 @@ export function makeListening({ open, clock, read, publish }: Parts): Listening 
       channel.tell(events.at(-1)!.id);
       merge.own(events);
     },
+    say: channel.say,
     close: async () => {
       await channel.close();
       await merge.close();

@@ -25,6 +25,12 @@ interface Drawn {
   drawing: Promise<void> | undefined;
 }
 
+/**
+ * None: the server numbers all rows. Where several processes write, numbers that one has drawn ahead would be behind those of another,
+ * though its rows come later.
+ */
+export const NO_KEYS: Keys = { take: () => undefined, refill: () => undefined };
+
 /** Makes them, for the one connection that writes. */
 export function makeKeys(): Keys {
   const drawn = new Map(TABLES.map((table): [string, Drawn] => [table, { numbers: [], drawing: undefined }]));

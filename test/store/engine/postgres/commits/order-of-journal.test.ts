@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../../../support/files/temporary-director
 import { addressOf } from '../../../../support/postgres/address-of.ts';
 import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
+import { aSharing } from '../../../../support/postgres/sharing.ts';
 
 /** What becomes of a transaction between its insert of events and its end, by the name of the team that it adds. */
 const FATES = `CREATE FUNCTION meet_fate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -29,7 +30,7 @@ test('writers commit late, abort, and die between insert and commit', { timeout:
   await client.query(FATES);
 
   const stores = Array.from({ length: STORES }, (_, store) => {
-    const database = openPostgres(addressOf(url), systemClock, { isShared: true, connections: 4 });
+    const database = openPostgres(addressOf(url), systemClock, { sharing: aSharing(), connections: 4 });
     onTestFinished(() => database.close());
     const published: number[] = [];
     database.onCommitted((events) => void published.push(...events.map(({ id }) => id)));

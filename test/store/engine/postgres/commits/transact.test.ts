@@ -47,7 +47,7 @@ describe.skipIf(!canRunPostgres())('a transaction', () => {
       keys,
       streamSeqs: makeStreamSeqs(),
       writer: 'w',
-      knownId: null,
+      turn: null,
       hasWaited: false,
     };
     expect(await transact(losing, [verb], parts)).toMatchObject({ kind: 'unknown', emits: false });

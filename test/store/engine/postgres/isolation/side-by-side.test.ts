@@ -52,7 +52,7 @@ test('verbs of other sessions share round trips; those of one session, and those
     clock: fakeClock(),
     streamSeqs: makeStreamSeqs(),
     writer: 'w',
-    knownId: null,
+    turn: null,
     keys: makeKeys(),
     hasWaited: false,
   };

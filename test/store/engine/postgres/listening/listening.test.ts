@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../../../support/files/temporary-director
 import { addressOf } from '../../../../support/postgres/address-of.ts';
 import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
+import { aSharing } from '../../../../support/postgres/sharing.ts';
 
 const freshDatabase = () => databaseFor(join(temporaryDirectory(), 'errand.db'));
 
@@ -21,7 +22,7 @@ interface Opened {
 }
 
 async function open(url: string): Promise<Opened> {
-  const database = openPostgres(addressOf(url), systemClock, { isShared: true, connections: 4 });
+  const database = openPostgres(addressOf(url), systemClock, { sharing: aSharing(), connections: 4 });
   onTestFinished(() => database.close());
   const published: number[] = [];
   database.onCommitted((events) => void published.push(...events.map(({ id }) => id)));

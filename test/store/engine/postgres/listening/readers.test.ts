@@ -15,12 +15,13 @@ import { addressOf } from '../../../../support/postgres/address-of.ts';
 import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { aTurn, BACKGROUND_CLAIM, fenceOf, START, storeFixture } from '../../../../support/store/store-fixture.ts';
 import { waitFor } from '../../../../support/time/wait-for.ts';
+import { aSharing } from '../../../../support/postgres/sharing.ts';
 
 test('a reader has the events of a run that another process executes, each once', async () => {
   const file = join(temporaryDirectory(), 'errand.db');
   const { user, key } = await storeFixture(file);
   const open = () => {
-    const database = openPostgres(addressOf(databaseFor(file)), systemClock, { isShared: true, connections: 4 });
+    const database = openPostgres(addressOf(databaseFor(file)), systemClock, { sharing: aSharing(), connections: 4 });
     onTestFinished(() => database.close());
     return makeStore(database, renderBody);
   };

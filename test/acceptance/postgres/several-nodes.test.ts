@@ -1,0 +1,106 @@
+// Several daemons on one database and one bucket, as one installation: any takes any request, and a lost one costs time alone.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { NodeWire } from '../../../src/wire/nodes.ts';
+import type { DaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { startInstallation } from '../../support/daemon/installation.ts';
+import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
+import type { Reply } from '../../support/model/model-reply.ts';
+import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+let [model, north, south]: [ModelServer, DaemonProcess, DaemonProcess] = [] as never;
+const closers: (() => void | Promise<void>)[] = [];
+
+const WORDS = Array.from({ length: 40 }, (_, at) => `${at} `);
+function script({ userText }: { userText: string }): Reply {
+  if (userText === 'long') return { text: WORDS, deltaMs: 50 };
+  return { text: `Plain: ${userText}` };
+}
+
+beforeAll(async () => {
+  model = await startModelServer();
+  const of = { onTestFinished: (close: () => void | Promise<void>) => void closers.push(close) };
+  const errandYaml = 'workers: { threads: 1, runs_per_thread: 3 }\n';
+  const { nodes } = await startInstallation(2, { modelServerUrl: model.url, errandYaml }, of);
+  [north, south] = nodes as [DaemonProcess, DaemonProcess];
+});
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+  await model.close();
+});
+beforeEach(() => model.script(script));
+
+const nodesOf = async (daemon: DaemonProcess) =>
+  ((await daemon.admin('GET', '/api/v1/nodes')) as { items: NodeWire[] }).items;
+
+test('any node takes any turn of a session; the first one leads', { tags: ['L6', 'L7'] }, async () => {
+  const first = await takeTurn(north, { content: 'one' });
+  expect(first).toMatchObject({ status: 200, text: 'Plain: one' });
+  const second = await takeTurn(south, { content: 'two', sessionId: first.sessionId });
+  expect(second).toMatchObject({ status: 200, text: 'Plain: two', sessionId: first.sessionId });
+  const both = await waitFor(async () => {
+    const nodes = await nodesOf(north);
+    return nodes.filter(({ state }) => state === 'online').length === 2 && nodes;
+  });
+  expect(both.map(({ name, leader }) => ({ name, leader }))).toEqual([
+    { name: 'north', leader: true },
+    { name: 'south', leader: false },
+  ]);
+});
+
+test('a run is followed on another node than the one that executes it, and stopped from there', {
+  tags: ['L4', 'L7'],
+}, async () => {
+  const watched = await openTurn(north, { stream: true, content: 'long' });
+  const reading = readTurn(watched);
+  const sessionId = watched.headers.get('x-session-id')!;
+  await waitFor(
+    async () =>
+      ((await south.admin('GET', `/api/v1/sessions/${sessionId}`)) as { status: string }).status === 'running',
+  );
+  const stopped = (await south.admin('POST', `/api/v1/sessions/${sessionId}/stop`)) as {
+    stop_state: string;
+    executor_cancelled: boolean;
+  };
+  expect(stopped).toMatchObject({ stop_state: 'stopped', executor_cancelled: true });
+  expect((await reading).text.length).toBeLessThan(WORDS.join('').length);
+});
+
+/** A run of many words that executes at north, in the background. */
+async function longRun(key: string): Promise<string> {
+  await south.admin('POST', '/api/v1/nodes/south/drain');
+  const { runId } = await takeTurn(north, { content: 'long', body: { background: true, idempotency_key: key } });
+  await waitFor(async () => (await runOf(runId!)).status === 'running');
+  await south.admin('POST', '/api/v1/nodes/south/undrain');
+  return runId!;
+}
+const runOf = async (id: string) =>
+  (await south.admin('GET', `/api/v1/runs/${id}`)) as { status: string; resumes: number };
+const ended = (id: string) =>
+  waitFor(async () => {
+    const run = await runOf(id);
+    return run.status === 'completed' && run;
+  });
+
+test('the run of a node that is killed goes on at another one, which leads from then on; the node comes back', {
+  tags: ['L4', 'L7'],
+}, async () => {
+  const id = await longRun('killed');
+  await north.kill();
+  expect(await ended(id)).toMatchObject({ resumes: 1 });
+  await waitFor(async () => (await nodesOf(south)).some(({ name, leader }) => name === 'south' && leader));
+  await north.restart();
+  expect(await takeTurn(north, { content: 'back' })).toMatchObject({ text: 'Plain: back' });
+});
+
+test('a node that stood still while others took its runs writes nothing more, and ends', { tags: ['L4'] }, async () => {
+  const id = await longRun('stood still');
+  process.kill(north.pid(), 'SIGSTOP');
+  expect(await ended(id)).toMatchObject({ resumes: 1 });
+  process.kill(north.pid(), 'SIGCONT');
+  expect(await north.exited()).toMatchObject({ code: 1 });
+  expect(north.stderr()).toContain('took this node for lost');
+  expect(await runOf(id)).toMatchObject({ status: 'completed', resumes: 1 });
+  await north.restart();
+  expect(await takeTurn(north, { content: 'again' })).toMatchObject({ text: 'Plain: again' });
+});
