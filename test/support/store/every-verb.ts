@@ -27,6 +27,7 @@ import { aWebhook } from './webhooks.ts';
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
+  'peers',
   'answered',
   'durable',
   'fault',
