@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
+import { SHARED_WINDOW_MS, WINDOW_MS } from '../agent/port/outbox.ts';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
@@ -252,9 +253,10 @@ interface BackgroundService {
 const started = ({ wake, stop }: Pick<Service, 'wake' | 'stop'>): BackgroundService => ({ start: wake, stop });
 
 /** The pool of threads, whose size follows the settings. */
-function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce }: Store): WorkerPool {
+function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce, peers }: Store): WorkerPool {
   const budgets = shareBudgets(budgetsInForce);
-  const pool = makeWorkerPool({ log, clock, budgets, size: sizeOf(settings()) });
+  const windowMs = peers === null ? WINDOW_MS : SHARED_WINDOW_MS;
+  const pool = makeWorkerPool({ log, clock, budgets, windowMs, size: sizeOf(settings()) });
   onChange(() => pool.resize(sizeOf(settings())));
   return pool;
 }
