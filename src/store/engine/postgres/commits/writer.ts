@@ -17,15 +17,8 @@ export interface Writer {
   close(): Promise<void>;
 }
 
-interface Parts {
-  /** Reads the files of TLS as they are then. */
-  config(): ClientConfig;
-  readonly clock: Clock;
-  readonly health: Health;
-  /** Of the database, where a sentence begins. */
-  readonly name: string;
-  /** Null: it takes no lock. */
-  readonly lock: LockMode | null;
+/** What is done with a connection before it is used. */
+export interface WriterHooks {
   /** Examines a server that was reached for the first time, before anything is set or taken there. */
   reachedFirst(connection: Connection): Promise<void>;
   /** Examines a database that was reached for the first time. */
@@ -36,23 +29,25 @@ interface Parts {
   replaced(reason: Error): void;
 }
 
+interface Parts {
+  /** Reads the files of TLS as they are then. */
+  config(): ClientConfig;
+  readonly clock: Clock;
+  readonly health: Health;
+  /** Of the database, where a sentence begins. */
+  readonly name: string;
+  /** Null: it takes no lock. */
+  readonly lock: LockMode | null;
+  readonly hooks: WriterHooks;
+}
+
 const RETRY_MS = 100;
 /** What was confirmed before may be missing: whatever is known of it here can't be relied on. */
 const ANOTHER =
   'has another history than before: a standby took over, or a backup was restored. The daemon has to start again from what is there.';
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
 
-export function makeWriter({
-  config,
-  clock,
-  health,
-  name,
-  lock,
-  reachedFirst,
-  opened,
-  reopened,
-  replaced,
-}: Parts): Writer {
+export function makeWriter({ config, clock, health, name, lock, hooks }: Parts): Writer {
   let current: Connection | undefined;
   let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
@@ -62,20 +57,20 @@ export function makeWriter({
   let isClosed = false;
 
   async function prepare(connection: Connection): Promise<void> {
-    if (lastId === null) await reachedFirst(connection);
+    if (lastId === null) await hooks.reachedFirst(connection);
     else if ((await historyOf(connection)) !== history) throw new ErrandError('conflict', `${name} ${ANOTHER}`);
     await settle(connection);
     if (lock !== null) await takeLock(connection, { clock, mode: lock, name, lastPid });
     lastPid = connection.serverPid;
-    if (lastId !== null) return reopened(connection);
-    await opened(connection);
+    if (lastId !== null) return hooks.reopened(connection);
+    await hooks.opened(connection);
     history = await historyOf(connection);
     lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;
   }
 
   /** Without the connection there is no lock: a new one is made at once, and only what keeps it from that is a fault. */
   function replace(reason: Error): void {
-    if (!isClosed) connection().then(() => replaced(reason), health.failed);
+    if (!isClosed) connection().then(() => hooks.replaced(reason), health.failed);
   }
 
   async function openPatiently(): Promise<Connection> {
