@@ -33,6 +33,7 @@ const WITHOUT_STATEMENTS = new Set([
   'fault',
   'burden',
   'onCommitted',
+  'peers',
   'onPlanned',
   'onBudgetWarning',
   'budgetsInForce',
@@ -511,6 +512,7 @@ async function callWebhooks(fixture: StoreFixture): Promise<void> {
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan({ holds: true })).more);
+  await deliveries.listHeld(0);
   await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);
   await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, 0);
   await deliveries.getEventUser(1);
