@@ -9,6 +9,10 @@ import type { Collected } from './workspace-baseline.ts';
 export function makeWaiting() {
   const waiting = new Map<number, PromiseWithResolvers<void> & { callers: number }>();
   const listeners = new Set<(sessionSeq: number) => void>();
+  const release = (sessionSeq: number) => {
+    waiting.get(sessionSeq)?.resolve();
+    waiting.delete(sessionSeq);
+  };
   return {
     listen: (listener: (sessionSeq: number) => void) => {
       listeners.add(listener);
@@ -28,9 +32,11 @@ export function makeWaiting() {
       if (news.callers === 0) waiting.delete(sessionSeq);
     },
     has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
+    /** Has those that wait look again. */
+    release,
+    /** The same, and calls the listeners. */
     notify: (sessionSeq: number): void => {
-      waiting.get(sessionSeq)?.resolve();
-      waiting.delete(sessionSeq);
+      release(sessionSeq);
       for (const listener of listeners) listener(sessionSeq);
     },
   };
@@ -42,8 +48,6 @@ type Waiting = ReturnType<typeof makeWaiting>;
 export interface Elsewhere {
   /** Waits for a change there, or for a while: what another node has said may have been missed. */
   wait(sessionSeq: number, changed: Promise<void>, off: Halt): Promise<void>;
-  /** The files of a session are known there. */
-  known(sessionSeq: number): void;
   /** A node was removed: what it has not collected is lost. */
   nodeRemoved(): void;
   start(): void;
@@ -63,7 +67,6 @@ export function makeElsewhere(
     wait: async (sessionSeq, changed, off) => {
       if (!(await conclude(sessionSeq))) await within(parts.clock, changed, off);
     },
-    known: notify,
     nodeRemoved: service.wake,
     start: service.wake,
     stop: service.stop,
@@ -73,7 +76,6 @@ export function makeElsewhere(
 const nothing = () => undefined;
 const NOWHERE_ELSE: Elsewhere = {
   wait: async () => undefined,
-  known: nothing,
   nodeRemoved: nothing,
   start: nothing,
   stop: async () => undefined,

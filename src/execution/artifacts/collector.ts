@@ -28,7 +28,7 @@ export interface Collector {
   baselineOf(run: BaselineRun): WorkspaceBaseline;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
-  /** The files of a session are known at another node. */
+  /** The files of a session may be known at another node. */
   knownElsewhere(sessionSeq: number): void;
   /** A node was removed: what it has not collected is lost. */
   nodeRemoved(): void;
@@ -103,7 +103,7 @@ export function makeCollector(given: CollectorParts): Collector {
     },
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     onCollected: waiting.listen,
-    knownElsewhere: elsewhere.known,
+    knownElsewhere: waiting.release,
     nodeRemoved: elsewhere.nodeRemoved,
     stop: async () => {
       stopping.abort();

@@ -8,7 +8,6 @@ export const ASLEEP: Wakers = {
   queueWait: sleep,
   questionWatch: sleep,
   collector: sleep,
-  filesKnown: sleep,
   sweeper: sleep,
   planner: sleep,
   sender: sleep,
