@@ -25,6 +25,7 @@ const UNRECORDED_OCCASIONS = [
   'task rescheduled',
   'webhook changed',
   'webhook disabled',
+  'deliveries planned',
   'share changed',
   'draft abandoned',
 ] as const;
@@ -67,6 +68,8 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'webhook changed': ['planner', 'upkeep', 'sender'],
   // What is pending of it has to go.
   'webhook disabled': ['upkeep'],
+  // At a node that sends none.
+  'deliveries planned': ['sender'],
   // It ends at another time, or its bytes are to be given back.
   'share changed': ['pageSweeper'],
   'draft abandoned': ['pageSweeper'],

@@ -135,6 +135,7 @@ test.for([
   ['task rescheduled', ['scheduler']],
   ['webhook changed', ['planner', 'sender', 'upkeep']],
   ['webhook disabled', ['upkeep']],
+  ['deliveries planned', ['sender']],
   ['share changed', ['pageSweeper']],
   ['draft abandoned', ['pageSweeper']],
 ] as const)('an occasion without an event wakes whom it concerns: %s', ([occasion, services]) => {

@@ -15,6 +15,7 @@ test('versions that are published while files are replaced hold one state each, 
   const versions = makeVersions({
     store,
     blobs,
+    hasPeers: false,
     disk: { shortage: () => null },
     onCollected: collector.onCollected,
     happened: () => undefined,

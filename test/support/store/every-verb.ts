@@ -27,11 +27,13 @@ import { aWebhook } from './webhooks.ts';
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
+  'peers',
   'answered',
   'durable',
   'fault',
   'burden',
   'onCommitted',
+  'peers',
   'onPlanned',
   'onBudgetWarning',
   'budgetsInForce',
@@ -97,7 +99,7 @@ async function callObjects({ store, clock }: StoreFixture): Promise<void> {
 }
 
 /** Of every kind, so that the runs that follow pay from them. */
-async function callBudgets(fixture: StoreFixture): Promise<void> {
+export async function callBudgets(fixture: StoreFixture): Promise<void> {
   const { store, user, key, clock } = fixture;
   const { budgets, teams } = store;
   const team = await teams.create({ name: 'Green', budgetUsd: 1 });
@@ -129,7 +131,8 @@ async function callBudgets(fixture: StoreFixture): Promise<void> {
 async function callHeld({ store: { budgets }, clock }: StoreFixture, fence: Fence): Promise<void> {
   const prompt = { model: 'm', inputTokens: 1, costUsd: 0 };
   const call = { ...fence, most: { tokens: 1, usd: 0 }, prompt };
-  await budgets.reserve(call, { now: clock.now(), awaited: new Set() });
+  await budgets.lookForBudgets();
+  await budgets.reserve([call], { now: clock.now(), awaited: new Set() });
   const held = budgets.heldOf(fence);
   await budgets.saveHeld(held);
   for (const one of held) await budgets.settleLost(one);
@@ -509,6 +512,7 @@ async function callWebhooks(fixture: StoreFixture): Promise<void> {
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan({ holds: true })).more);
+  await deliveries.listHeld(0);
   await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);
   await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, 0);
   await deliveries.getEventUser(1);

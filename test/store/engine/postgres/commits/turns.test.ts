@@ -70,7 +70,7 @@ test('a process whose node was taken for lost commits nothing more, and says so 
 test('rows of several processes are numbered in the order in which they came, and each learns the time of the database', {
   tags: ['L3'],
 }, async () => {
-  const all = (await processes(3)) as Process[];
+  const all = await processes(3);
   const names = Array.from({ length: 30 }, (_, at) => `session ${at}`);
   for (const [at, name] of names.entries()) await all[at % 3]!.add(name);
   expect(await all[0]!.listed()).toEqual(names);
