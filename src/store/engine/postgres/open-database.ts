@@ -115,8 +115,9 @@ export function openPostgres(
   };
 }
 
-function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
-  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
+function peersOf(turns: Turns, listening: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  const { say, onOwnCommitted } = listening;
+  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener), onOwnCommitted };
 }
 
 interface HookParts {

@@ -10,6 +10,8 @@ export interface Listening {
   begin(afterId: number): void;
   /** This process has committed events. */
   committed(events: readonly JournalEvent[]): void;
+  /** Calls the listener after each commit of this process with its events. */
+  onOwnCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   /** Tells the other processes something. */
   say(words: string): void;
   /** Resolves when all of them are published. */
@@ -28,6 +30,7 @@ interface Parts {
 
 export function makeListening({ open, clock, read, publish, told }: Parts): Listening {
   const merge = makeMerge({ read, publish });
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const channel = makeChannel({ open, clock, heard: merge.look, told });
   return {
     begin: (afterId) => {
@@ -37,7 +40,9 @@ export function makeListening({ open, clock, read, publish, told }: Parts): List
     committed: (events) => {
       channel.tell(events.at(-1)!.id);
       merge.own(events);
+      listeners.forEach((listener) => listener(events));
     },
+    onOwnCommitted: (listener) => void listeners.push(listener),
     say: channel.say,
     close: async () => {
       await channel.close();
