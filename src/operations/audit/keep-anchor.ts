@@ -12,6 +12,7 @@ import { type FoundAnchor, readAnchor, writeAnchor } from '../../files/audit-anc
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
+import type { AnchoringNode } from '../../store/audit/anchored.ts';
 import type { Store } from '../../store/open-store.ts';
 import { makeSeal } from './audit.ts';
 
@@ -38,23 +39,35 @@ export interface AnchorKeeper {
 export interface AnchorParts {
   readonly store: { readonly audit: Pick<Store['audit'], 'compareWithAnchor' | 'isAnchorDue' | 'anchored'> };
   readonly dataDir: string;
+  /** Whose anchor it is. */
+  readonly node: AnchoringNode;
   readonly deriveKey: DeriveKey;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+const BEGUN = 'the end of the audit log is anchored for the first time';
 const FAILURE = 'the end of the audit log could not be anchored';
 
-export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, log }: AnchorParts): AnchorKeeper {
+export function makeAnchorKeeper({
+  store: { audit },
+  dataDir,
+  node,
+  deriveKey,
+  clock,
+  log,
+}: AnchorParts): AnchorKeeper {
   const seal = makeSeal(deriveKey);
   /** What this process has read or written last. */
   let known: AuditAnchor | null = null;
   let isDue: boolean | undefined;
+  /** Whether the rows say that the anchor is there. */
+  let isNoted = false;
   let keptAt = Number.NEGATIVE_INFINITY;
 
   async function keep(): Promise<void> {
     const inFile = await readAnchor(dataDir, seal);
-    isDue ??= await audit.isAnchorDue();
+    isDue ??= await audit.isAnchorDue(node);
     const trusted = known ?? (inFile.kind === 'sealed' ? inFile.anchor : null);
     const had = trusted?.end ?? NO_ENTRY;
     const { end, fault } = await audit.compareWithAnchor(had, seal);
@@ -63,14 +76,11 @@ export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, 
     if (doubt !== null) log.error({ fault: found, audit_id: had.id, hash: had.hash }, wordsOfDoubt(doubt));
     const next: AuditAnchor = { end: end ?? had, doubt: trusted?.doubt ?? doubt };
     known = inFile.kind === 'sealed' && isSameAnchor(inFile.anchor, next) ? next : await written(next);
-    if (isDue) await begun(next);
+    if (!isNoted) await audit.anchored(node);
+    // Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed.
+    if (isDue) log.info({ audit_id: next.end.id, hash: next.end.hash }, BEGUN);
+    isNoted = true;
     isDue = false;
-  }
-
-  /** Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed. */
-  async function begun({ end }: AuditAnchor): Promise<void> {
-    await audit.anchored();
-    log.info({ audit_id: end.id, hash: end.hash }, 'the end of the audit log is anchored for the first time');
   }
 
   async function written(anchor: AuditAnchor): Promise<AuditAnchor> {
@@ -100,7 +110,7 @@ export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, 
     settled: service.settled,
     read: async () => {
       const found = await readAnchor(dataDir, seal);
-      return found.kind === 'missing' && (await audit.isAnchorDue()) ? { kind: 'due' } : found;
+      return found.kind === 'missing' && (await audit.isAnchorDue(node)) ? { kind: 'due' } : found;
     },
     fault: () => (known?.doubt ? wordsOfDoubt(known.doubt) : null),
     stop: async () => {
