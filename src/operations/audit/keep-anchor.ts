@@ -60,14 +60,12 @@ export function makeAnchorKeeper({
   const seal = makeSeal(deriveKey);
   /** What this process has read or written last. */
   let known: AuditAnchor | null = null;
-  let isDue: boolean | undefined;
-  /** Whether the rows say that the anchor is there. */
-  let isNoted = false;
+  const due = makeDue(audit, node, log);
   let keptAt = Number.NEGATIVE_INFINITY;
 
   async function keep(): Promise<void> {
     const inFile = await readAnchor(dataDir, seal);
-    isDue ??= await audit.isAnchorDue(node);
+    const isDue = await due.is();
     const trusted = known ?? (inFile.kind === 'sealed' ? inFile.anchor : null);
     const had = trusted?.end ?? NO_ENTRY;
     const { end, fault } = await audit.compareWithAnchor(had, seal);
@@ -76,11 +74,7 @@ export function makeAnchorKeeper({
     if (doubt !== null) log.error({ fault: found, audit_id: had.id, hash: had.hash }, wordsOfDoubt(doubt));
     const next: AuditAnchor = { end: end ?? had, doubt: trusted?.doubt ?? doubt };
     known = inFile.kind === 'sealed' && isSameAnchor(inFile.anchor, next) ? next : await written(next);
-    if (!isNoted) await audit.anchored(node);
-    // Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed.
-    if (isDue) log.info({ audit_id: next.end.id, hash: next.end.hash }, BEGUN);
-    isNoted = true;
-    isDue = false;
+    await due.ends(next);
   }
 
   async function written(anchor: AuditAnchor): Promise<AuditAnchor> {
@@ -116,6 +110,21 @@ export function makeAnchorKeeper({
     stop: async () => {
       await service.stop();
       await keep().catch((error: unknown) => log.error({ err: error }, FAILURE));
+    },
+  };
+}
+
+/** Whether the node never had an anchor, until it has one. */
+function makeDue(audit: AnchorParts['store']['audit'], node: AnchoringNode, log: Log) {
+  let isDue: boolean | undefined;
+  let isNoted = false;
+  return {
+    is: async () => (isDue ??= await audit.isAnchorDue(node)),
+    ends: async ({ end }: AuditAnchor) => {
+      if (!isNoted) await audit.anchored(node);
+      // Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed.
+      if (isDue === true) log.info({ audit_id: end.id, hash: end.hash }, BEGUN);
+      [isDue, isNoted] = [false, true];
     },
   };
 }
