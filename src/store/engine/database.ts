@@ -128,6 +128,11 @@ export interface Peers {
   onTold(listener: (words: string | null) => void): void;
   /** Calls the listener after each commit of this process with its events, in order. */
   onOwnCommitted(listener: (events: readonly JournalEvent[]) => void): void;
+  /**
+   * Does work that only one process does at a time, by name; a process that is lost ends its own. Rejects with `unavailable` when another
+   * one has not ended in time. For what isn't rows: these are changed in turns anyway.
+   */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** How a process shares a database with others. */

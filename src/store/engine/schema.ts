@@ -9,7 +9,8 @@ import { objects as objectNotes } from './migrations/042-objects.ts';
 import { nodes } from './migrations/043-nodes.ts';
 import { severalNodes } from './migrations/044-several-nodes.ts';
 import { heldCalls } from './migrations/045-held-calls.ts';
-import { traceParents } from './migrations/046-trace-parents.ts';
+import { anchors } from './migrations/046-anchors.ts';
+import { traceParents } from './migrations/047-trace-parents.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -64,6 +65,7 @@ const STEPS: readonly (string | Expansion)[] = [
   nodes,
   severalNodes,
   heldCalls,
+  anchors,
   traceParents,
 ];
 

@@ -116,8 +116,9 @@ export function openPostgres(
 }
 
 function peersOf(turns: Turns, listening: Listening, tellers: ((words: string | null) => void)[]): Peers {
-  const { say, onOwnCommitted } = listening;
-  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener), onOwnCommitted };
+  const { say, exclusively, onOwnCommitted } = listening;
+  const onTold: Peers['onTold'] = (listener) => void tellers.push(listener);
+  return { fence: turns.fence, tell: say, exclusively, onTold, onOwnCommitted };
 }
 
 interface HookParts {
