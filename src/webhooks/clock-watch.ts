@@ -20,14 +20,16 @@ type Step = () => Promise<readonly Step[]>;
  * Makes a check of whether the clock was set since the last one. When it was set back, what is due later moves back too; set
  * forward, it is due early, which harms nobody. It answers whether anything moved. What fails is tried again by the next check,
  * which moves nothing twice.
+ * What came before the first check is none of its jumps: another process has done what it asked for, with a clock of its own.
  */
 export function makeClockWatch({ store, clock, log }: ClockWatchParts): () => Promise<boolean> {
   const offset = () => clock.now() - clock.monotonic();
-  let known = offset();
+  let known: number | undefined;
   /** What is left to do of the jumps so far. */
   const steps: Step[] = [];
 
   return async () => {
+    known ??= offset();
     const byMs = offset() - known;
     known += byMs;
     if (Math.abs(byMs) >= JUMP_MS) {

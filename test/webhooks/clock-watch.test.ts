@@ -44,6 +44,7 @@ test.each(['moveFailingSince', 'listWithPending', 'moveDue'] as const)(
     };
     const deliveries = { ...store.deliveries, [verb]: failing };
     const check = makeClockWatch({ store: { deliveries }, clock, log });
+    expect(await check()).toBe(false);
     const since = await failingSince();
     clock.jump(-24 * HOUR_MS);
     await expect(check()).rejects.toThrow('The disk is full.');
@@ -64,6 +65,7 @@ test('a clock that is set again before all has moved moves it by both', async ()
     return store.deliveries.moveDue(...given);
   };
   const check = makeClockWatch({ store: { deliveries: { ...store.deliveries, moveDue } }, clock, log });
+  expect(await check()).toBe(false);
   clock.jump(-24 * HOUR_MS);
   await expect(check()).rejects.toThrow('The disk is full.');
   clock.jump(-2 * HOUR_MS);
@@ -76,7 +78,19 @@ test('what rests with a disabled user moves too', async () => {
   await store.users.create({ ...fixture.user, username: 'olga', passwordHash: 'x' });
   await store.users.change(fixture.user.username, { disabled: true });
   const check = makeClockWatch({ store, clock, log });
+  expect(await check()).toBe(false);
   clock.jump(-24 * HOUR_MS);
   expect(await check()).toBe(true);
   expect(await dueIn()).toEqual([HOUR_MS]);
+});
+
+test('what a clock jumped before the first check is of another process', { tags: ['L7'] }, async () => {
+  const { store, clock, dueIn } = await scene(1);
+  const check = makeClockWatch({ store, clock, log });
+  clock.jump(-24 * HOUR_MS);
+  expect(await check()).toBe(false);
+  expect(await dueIn()).toEqual([25 * HOUR_MS]);
+  clock.jump(-HOUR_MS);
+  expect(await check()).toBe(true);
+  expect(await dueIn()).toEqual([25 * HOUR_MS]);
 });
