@@ -21,6 +21,7 @@ import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-pa
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
+import { makeBudgetWatch } from '../execution/executor/budget-watch.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
 import type { HeartbeatParts } from '../execution/queue/heartbeat.ts';
@@ -108,8 +109,11 @@ export function makeEngine(parts: EngineParts) {
   const watches = openWatches(parts, { node, happened });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
-  const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
-  const onCollected = store.peers === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
+  // Where others may have workspaces as well.
+  const here = store.peers === null ? null : parts.identity.id;
+  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
+  const onCollected = here === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
+  if (here !== null) onCollected(collector.knownElsewhere);
   onCollected(singles.during(webhooks.planner.collected));
   const publishing = openPublishing({ ...parts, onCollected, happened, clock });
   const retention = openRetention({
@@ -130,7 +134,7 @@ export function makeEngine(parts: EngineParts) {
   const wakers = wakersOf(singles, { ...rooms, ...watches, sweeper });
   const services = servicesOf(parts, singles, { ...rooms, ...watches, wakers, sweeper, leases });
   return {
-    rooms: { ...rooms, singles },
+    rooms: { ...rooms, node: removing(node, collector), singles },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
@@ -181,6 +185,7 @@ function servicesOf(
     { start: collector.start, stop: collector.stop },
     { stop: async () => endRuns(pool, queue) },
     single(rooms.questionWatch),
+    ...(store.peers === null ? [] : [started(makeBudgetWatch({ store, clock, log }))]),
     { stop: rooms.documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
@@ -296,6 +301,16 @@ function openNode(
   };
   return makeNode({ store, peers: store.peers, clock, log, identity, process: identity.process, facts, ...hooks });
 }
+
+/** What a removed node has not collected is lost with it. */
+const removing = (node: WorkerNodes, { nodeRemoved }: Pick<Collector, 'nodeRemoved'>): WorkerNodes => ({
+  ...node,
+  remove: async (...which) => {
+    const isRemoved = await node.remove(...which);
+    if (isRemoved) nodeRemoved();
+    return isRemoved;
+  },
+});
 
 /** The browser, searched for again when the settings change. */
 function openBrowser({ settings, onChange }: LiveConfig, log: Log, sandbox: () => SandboxGrant | null): BrowserPart {

@@ -1,7 +1,7 @@
 // Rows of nodes: who has registered, and its beats. Whether one is online, each process observes itself (L6).
 import { notFound } from '../domain/errors.ts';
 import type { NodeFacts } from '../domain/nodes/node.ts';
-import type { BudgetKit } from './budgets/reserve.ts';
+import type { BudgetKit } from './budgets/budget-kit.ts';
 import { rescueNode } from './lifecycle/rescue-node.ts';
 import type { Rescued } from './lifecycle/rescue-runs.ts';
 import { makeAuditedWrite, type Note } from './audit/record-entry.ts';

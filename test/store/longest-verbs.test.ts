@@ -51,7 +51,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'artifacts.listRunFiles': ({ store, files }) => store.artifacts.listRunFiles(files.runSeq, '', PORTION),
   'artifacts.listWorkspaceFiles': ({ store, files }) => store.artifacts.listWorkspaceFiles(files.seq, '', PORTION),
   'artifacts.getRunArtifacts': ({ store, files }) => store.artifacts.getRunArtifacts(files.runSeq),
-  'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect(),
+  'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect('here'),
+  'artifacts.listLost': ({ store }) => store.artifacts.listLost(0),
   'smallBlobs.findSome': ({ store }) =>
     store.smallBlobs.findSome(Array.from({ length: 17 }, (_, at) => at.toString(16).padStart(64, '0'))),
   'smallBlobs.listUses': ({ store }) => store.smallBlobs.listUses('', 100),
@@ -191,7 +192,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   nodes: 'beat leave takeOver setDraining remove',
   installation: 'masterKeyId claimMasterKey forgetMasterKey',
   artifacts:
-    'findWork isAfterUncollected listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost moveWorkspace',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',

@@ -2,7 +2,7 @@
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
 import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
-import { SCHEMA_VERSION } from '../engine/schema.ts';
+import { isUsable, SCHEMA_VERSION } from '../engine/schema.ts';
 import { masterKeyIdIn } from '../installation.ts';
 import type { EngineFigures } from '../engine/database.ts';
 import type { FaultRequest, Inspector, ServerReport } from '../engine/inspector.ts';
@@ -28,6 +28,8 @@ export interface FailingWebhook {
 
 export interface Inspection {
   readonly schemaVersion: number;
+  /** Whether this code can use it: it is of its own version, or a newer one has only expanded it. */
+  readonly isUsable: boolean;
   /** The version that this code writes. */
   readonly ownVersion: number;
   readonly figures: EngineFigures;
@@ -38,9 +40,9 @@ export interface Inspection {
   readonly newestEventAt: number | null;
   readonly stuck: readonly StuckRun[];
   readonly webhooks: readonly FailingWebhook[];
-  /** Pins to what isn't defined. Null for another schema, and when it isn't known what is. */
+  /** Pins to what isn't defined. Null for a schema that isn't usable, and when it isn't known what is. */
   readonly pins: LostPins | null;
-  /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for another schema. */
+  /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for a schema that isn't usable. */
   readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
   /** The id of the master key that the rows are used with; null where none is known. */
   readonly masterKeyId: string | null;
@@ -64,15 +66,16 @@ const MAX_SILENT = 1_000;
 /** Reads all of it. Throws what the engine throws. */
 export async function inspect(store: Inspector, request: InspectionRequest): Promise<Inspection> {
   const { silentSince, auditEnd, defined, now } = request;
-  const schemaVersion = await store.schemaVersion();
+  const schema = await store.schema();
   const facts = {
-    schemaVersion,
+    schemaVersion: schema.version,
+    isUsable: isUsable(schema),
     ownVersion: SCHEMA_VERSION,
     figures: await store.figures(),
     server: await store.server(),
   };
   const faults = await store.faults(request);
-  if (schemaVersion !== SCHEMA_VERSION)
+  if (!facts.isUsable)
     return {
       ...facts,
       faults,

@@ -82,7 +82,7 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL, from beside', () =
     };
     const inspector = await openInspector(at('postgres'));
     onTestFinished(inspector.close);
-    expect(await inspector.schemaVersion()).toBe(0);
+    expect(await inspector.schema()).toEqual({ version: 0, runsWith: 0 });
     await expect(openInspector(at('nowhere'))).rejects.toThrow('CREATE DATABASE "nowhere" OWNER "errand"');
   });
 
