@@ -67,7 +67,7 @@ async function build(start: Start): Promise<Daemon> {
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);
-  const telemetry = await openTelemetry({ config, live, store, bus, log, closers });
+  const telemetry = await openTelemetry({ config, live, store, log, closers });
   const forRuns = { config, live, log, store, bus, ...files, secrets, deriveKey, sandbox, identity };
   const engine = makeEngine({ ...forRuns, hooks: telemetry.watching.hooks });
   const { rooms } = engine;

@@ -57,7 +57,7 @@ export interface HttpParts {
   /** Fires when open streams must end with "server restarting". */
   readonly draining: AbortSignal;
   /** Called for each accepted turn, with the header of its request that names a trace. */
-  readonly runAccepted?: ((runSeq: number, traceParent: string | undefined) => void) | undefined;
+  readonly traceParentOf?: ((header: string | undefined) => string | null) | undefined;
   /** Called after each answered request. */
   readonly requestEnded?: ((request: EndedRequest) => void) | undefined;
 }
@@ -83,7 +83,7 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
     openStream,
     watchCredential,
     settings,
-    runAccepted: parts.runAccepted,
+    traceParentOf: parts.traceParentOf,
   });
   const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
   const officeStreams = makeOfficeStreams({ operations, openWatch });

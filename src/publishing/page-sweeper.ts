@@ -28,8 +28,10 @@ const BUSY_MS = 10_000;
 const LOOK_MS = 600_000;
 
 /** Makes the service. Wake it when a page was deleted, or a share withdrawn or given an end. */
-export function makePageSweeper({ store, blobs, versions, hasPeers, clock, log }: PageSweeperParts): Service {
-  const { pageRemovals, sessions } = store;
+export function makePageSweeper(parts: PageSweeperParts): Service {
+  const { store, versions, hasPeers, clock, log } = parts;
+  const { pageRemovals } = store;
+  const removeBlobs = makeRemoveBlobs(parts);
   const isCopying = () => !hasPeers && versions.active() > 0;
 
   async function work(stopping: AbortSignal): Promise<number | null> {
@@ -69,21 +71,12 @@ export function makePageSweeper({ store, blobs, versions, hasPeers, clock, log }
     }
   }
 
-  /** The same of blobs: some may be held, or can't be removed. */
-  async function removeBlobs(stopping: AbortSignal): Promise<number | null> {
-    let [after, isComplete] = ['', true];
-    while (!stopping.aborted) {
-      const keys = await pageRemovals.listRemovals(after, SLICE);
-      const last = keys.at(-1);
-      if (last === undefined) break;
-      const { removed, used } = await removeSome(keys);
-      if (removed.length + used.length > 0) await pageRemovals.finishRemovals(removed, used);
-      if (removed.length + used.length < keys.length) isComplete = false;
-      after = last;
-      await nextTurn();
-    }
-    return isComplete ? null : RETRY_MS;
-  }
+  return makeService({ work, failure: 'published pages could not be cleaned up', maxRetryMs: RETRY_MS, clock, log });
+}
+
+/** Makes what removes blobs. It returns after what time to look again; null when none is left: some may be held, or can't be removed. */
+function makeRemoveBlobs({ store, blobs, log }: PageSweeperParts): (stopping: AbortSignal) => Promise<number | null> {
+  const { pageRemovals, sessions } = store;
 
   async function removeSome(keys: readonly string[]) {
     const [removed, used]: [string[], string[]] = [[], []];
@@ -99,5 +92,18 @@ export function makePageSweeper({ store, blobs, versions, hasPeers, clock, log }
     return { removed, used };
   }
 
-  return makeService({ work, failure: 'published pages could not be cleaned up', maxRetryMs: RETRY_MS, clock, log });
+  return async (stopping) => {
+    let [after, isComplete] = ['', true];
+    while (!stopping.aborted) {
+      const keys = await pageRemovals.listRemovals(after, SLICE);
+      const last = keys.at(-1);
+      if (last === undefined) break;
+      const { removed, used } = await removeSome(keys);
+      if (removed.length + used.length > 0) await pageRemovals.finishRemovals(removed, used);
+      if (removed.length + used.length < keys.length) isComplete = false;
+      after = last;
+      await nextTurn();
+    }
+    return isComplete ? null : RETRY_MS;
+  };
 }

@@ -76,16 +76,6 @@ export function makeVersions(parts: VersionParts): Versions {
   let active = 0;
   const takeTurn = makeTurns();
 
-  const attempt: Versions['attempt'] = async (...input) => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await attemptOnce(...input);
-      } catch (error) {
-        if (!(error instanceof FilesGone) || tries === TRIES) throw error;
-      }
-    }
-  };
-
   const attemptOnce: Versions['attempt'] = async (source, publication, note) => {
     refuseUnlessRoom();
     const hold = blobs.hold();
@@ -111,6 +101,8 @@ export function makeVersions(parts: VersionParts): Versions {
       happened('blobs released');
     }
   };
+
+  const attempt: Versions['attempt'] = (...input) => whileFilesChange(async () => attemptOnce(...input));
 
   function refuseUnlessRoom(): void {
     if (active >= MAX_ACTIVE)
@@ -140,6 +132,17 @@ export function makeVersions(parts: VersionParts): Versions {
   };
 
   return { attempt, publish, active: () => active };
+}
+
+/** Tries again what finds other files than it has read. */
+async function whileFilesChange<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof FilesGone) || tries === TRIES) throw error;
+    }
+  }
 }
 
 /** Copies a version into a draft, but for the last part. */

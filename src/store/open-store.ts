@@ -74,7 +74,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     events: { ...makeEvents(database), ...makeSessionEvents(database) },
     audit: { ...makeAuditEntries(database), ...makeAuditAnchors(database) },
     office: makeOfficeVerbs(database),
-    metrics: makeMetricReads(database),
+    metrics: makeMetricReads(database, kit.lines),
     diskSamples: makeDiskSamples(database),
     retention: makeRetention(database),
     nodes: makeWorkerNodes(database, kit),
@@ -86,5 +86,6 @@ export function makeStore(database: Database, renderBody: RenderBody) {
 }
 
 function stateOf({ peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close }: Database) {
-  return { peers, answered, durable, fault, burden, figures, onCommitted, watchCommits, close };
+  const onOwnCommitted = peers?.onOwnCommitted ?? onCommitted;
+  return { peers, answered, durable, fault, burden, figures, onCommitted, onOwnCommitted, watchCommits, close };
 }

@@ -175,8 +175,8 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   createFirstAdministrator: '',
   users: 'count create get findTokenHolder findLogin findNamed ensure change',
   teams: 'create get change',
-  budgets: 'find list set remove reserve saveHeld forget settleLost release heldOf',
-  budgetsInForce: 'any begun changed mayBe onChange',
+  budgets: 'find list set remove reserve saveHeld forget settleLost release heldOf lookForBudgets',
+  budgetsInForce: 'any begun changed mayBe onChange look',
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
@@ -200,7 +200,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   schedules:
     'onRescheduled create find list change handOver remove nextLook recount listDue putOff fireDue fireNow listFirings',
   audit: 'record recordWithReserve getHead compareWithAnchor isAnchorDue anchored',
-  metrics: 'endsOf newestLine linesAfter',
+  metrics: 'endsOf newestLine ownLinesAfter',
   webhooks: 'sealedOf listSealed create change delete find rotateSecret giveUp trouble',
   deliveries:
     'releaseHeld listHeld listLanes findLane listPending findTarget findTestFacts getEventUser listWithPending moveDue moveFailingSince recordAttempt recordTest list find redeliver redeliverSome pruneBefore cancelOverdue pruneDeleted pruneSecrets cancelOfDisabled',
@@ -211,7 +211,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   objects: 'endRemovals getLocation setLocation listDue listRowless',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
-  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop waitForUser expireQueued findNewestQueued',
+  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest findTraceParent discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop waitForUser expireQueued findNewestQueued',
   retention:
     'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',
@@ -221,6 +221,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   figures: '',
   onBudgetWarning: '',
   onCommitted: '',
+  onOwnCommitted: '',
   onPlanned: '',
   watchCommits: '',
   close: '',

@@ -57,7 +57,7 @@ export interface OpenAppParts {
   readonly rooms: Engine['rooms'];
   readonly hooks: MetricHooks | null;
   readonly backups: ReturnType<typeof openBackups>;
-  readonly runAccepted: HttpParts['runAccepted'];
+  readonly traceParentOf: HttpParts['traceParentOf'];
   readonly startedAt: number;
   readonly starting: HttpParts['starting'];
   /** Aborts when new turns are refused. */
@@ -120,10 +120,10 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   });
   const { readiness } = reports;
   const forHttp = { operations, tail: tails, settings, clock, slices, log, openSpool, draining, readiness, renderer };
-  const { runAccepted, hooks } = parts;
+  const { traceParentOf, hooks } = parts;
   const isPublicUrlSet = () => live.isSet('public_url');
   return {
-    app: makeHttpApp({ ...forHttp, starting, isPublicUrlSet, runAccepted, requestEnded: hooks?.requestEnded }),
+    app: makeHttpApp({ ...forHttp, starting, isPublicUrlSet, traceParentOf, requestEnded: hooks?.requestEnded }),
     readiness,
   };
 }

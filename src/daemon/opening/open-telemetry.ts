@@ -4,7 +4,6 @@ import type { Config } from '../../config/config.ts';
 import { parseListen } from '../../config/listen-address.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { Bus } from '../../events/bus.ts';
 import type { WorkerPool } from '../../execution/pool/worker-pool.ts';
 import { listen, type Listener, type ListenTarget } from '../../http/server/listen.ts';
 import type { Log } from '../../log/log.ts';
@@ -22,7 +21,6 @@ export interface TelemetryParts {
   readonly config: Config;
   readonly live: Pick<LiveConfig, 'settings'>;
   readonly store: Store;
-  readonly bus: Bus;
   readonly log: Log;
   readonly closers: Closer[];
 }
@@ -38,7 +36,7 @@ interface MeasuredParts {
 
 export interface Telemetry {
   /** What other rooms call. `hooks` is null when nothing is measured. */
-  readonly watching: { readonly hooks: MetricHooks | null; readonly runAccepted: Traces['accepted'] };
+  readonly watching: { readonly hooks: MetricHooks | null; readonly traceParentOf: Traces['parentOf'] };
   /** Opens the listener of the metrics. Returns its address; null when nothing is measured. */
   open(sources: MeasuredParts): Promise<string | null>;
 }
@@ -48,12 +46,12 @@ const SOCKET_MODE = 0o660;
 
 /** Begins to measure, if the metrics have an address to be read at, and to trace, if there is a collector. */
 export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
-  const { live, store, bus, log, closers } = parts;
+  const { live, store, log, closers } = parts;
   const target = parseListen(live.settings().metrics.listen);
-  const metrics = target === null ? null : await openMetrics({ store, bus, clock, log });
+  const metrics = target === null ? null : await openMetrics({ store, clock, log });
   const hooks = metrics?.hooks ?? null;
-  const { accepted } = openTraces(parts, hooks);
-  const watching = { hooks, runAccepted: accepted };
+  const { parentOf: traceParentOf } = openTraces(parts, hooks);
+  const watching = { hooks, traceParentOf };
   if (target === null || metrics === null) return { watching, open: async () => null };
   closers.push(metrics.stop);
   return {
@@ -79,11 +77,11 @@ async function listenFor(server: Server, target: ListenTarget): Promise<Listener
   }
 }
 
-function openTraces({ config, live, store, bus, log, closers }: TelemetryParts, hooks: MetricHooks | null): Traces {
+function openTraces({ config, live, store, log, closers }: TelemetryParts, hooks: MetricHooks | null): Traces {
   const { settings } = live;
   const headers = () => readHeadersFile(settings().traces.headersFile, config.locations);
   const counted = hooks?.traced;
-  const traces = makeTraces({ store, bus, clock, log, exporter: makeExporter(), settings, headers, counted });
+  const traces = makeTraces({ store, clock, log, exporter: makeExporter(), settings, headers, counted });
   closers.push(traces.stop);
   return traces;
 }

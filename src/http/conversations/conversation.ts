@@ -59,7 +59,8 @@ export interface ConversationParts {
   readonly openStream: OpenRunStream;
   readonly watchCredential: WatchCredential;
   readonly settings: () => Settings;
-  readonly runAccepted?: ((runSeq: number, traceParent: string | undefined) => void) | undefined;
+  /** What is kept of the header of a trace that a request belongs to; null for nothing. */
+  readonly traceParentOf?: ((header: string | undefined) => string | null) | undefined;
 }
 
 /** A handler that replies, unless it streams. */
@@ -92,7 +93,7 @@ export function makeConversations({
   openStream,
   settings,
   watchCredential,
-  runAccepted,
+  traceParentOf = () => null,
 }: ConversationParts): Conversations {
   /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
@@ -105,9 +106,10 @@ export function makeConversations({
       idempotencyKey: headers['Idempotency-Key'] ?? null,
       sessionId: headers['X-Session-Id'] ?? null,
     });
-    const { run, replayed } = await whileThere(res, (left) => operations.acceptTurn(caller, input, { left, takeRoom }));
-    // Before anything else is waited for: the run may end at once.
-    if (!replayed) runAccepted?.(run.seq, exchange.req.headers['traceparent'] as string | undefined);
+    const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
+    const { run, replayed } = await whileThere(res, (left) =>
+      operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
+    );
     await exchange.letGoOfBody();
     nameRun(res, run);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });

@@ -74,7 +74,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
       await nextTurn();
       // Fetching may have taken a long time.
       refuseWhileDraining();
-      const turn = await accept(caller, { ...input, sessionSeq: session?.seq ?? null }, kept);
+      const { traceParent = null } = asking;
+      const turn = await accept(caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -90,7 +91,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
 
   async function accept(
     caller: KeyCaller,
-    input: TurnInput & Pick<NewTurn, 'sessionSeq'>,
+    input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
     kept: KeptContent,
   ): Promise<AcceptedTurn> {
     const { content, attachments } = kept;
@@ -103,6 +104,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       protocol: input.protocol,
       requestedModel: input.model,
       includeUsage: input.includeUsage,
+      traceParent: input.traceParent ?? null,
       outputSchema: input.outputSchema,
       resultInContent: input.resultInContent,
       sessionId: input.sessionId,

@@ -56,6 +56,8 @@ export interface Asking {
   readonly left?: Halt;
   /** Counts bytes before they are held for the turn. Throws `unavailable` when there is no room for them. */
   readonly takeRoom: (bytes: number) => void;
+  /** The trace that it belongs to, as its header says it; null while nothing is traced. */
+  readonly traceParent?: string | null;
 }
 
 /** An accepted turn: its rows are committed and synced (D7). */

@@ -1,6 +1,7 @@
 // What of the budgets the verbs on rows share.
 import { makePeriodOf, type PeriodOf } from '../../domain/budgets/period.ts';
 import type { Database } from '../engine/database.ts';
+import { EVERY_LINE, makeOwnLines, type OwnLines } from '../telemetry/own-lines.ts';
 import { type HeldCalls, makeHeldCalls } from './held-calls.ts';
 import { type BudgetsInForce, makeBudgetsInForce, makeSharedInForce } from './in-force.ts';
 import { makeSharedCalls } from './shared-calls.ts';
@@ -11,6 +12,7 @@ export interface BudgetKit {
   readonly held: HeldCalls;
   readonly periodOf: PeriodOf;
   readonly warnings: BudgetWarnings;
+  readonly lines: OwnLines;
 }
 
 /** Makes it, for one open database. */
@@ -20,5 +22,6 @@ export function makeBudgetKit({ peers }: Pick<Database, 'peers'>): BudgetKit {
     held: peers === null ? makeHeldCalls() : makeSharedCalls(),
     periodOf: makePeriodOf(),
     warnings: makeBudgetWarnings(),
+    lines: peers === null ? EVERY_LINE : makeOwnLines(),
   };
 }

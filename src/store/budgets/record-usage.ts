@@ -102,7 +102,8 @@ export function* recordUsage(
 ): Step<void> {
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
   const call = { sessionSeq, model, usage, estimated, costUsd, run: calling, facts };
-  const { userSeq, teamId } = yield* recordCall(tx, call);
+  const { seq, userSeq, teamId } = yield* recordCall(tx, call);
+  kit.lines.note(seq);
   const hasBudgets = yield* kit.inForce.any(tx);
   yield* kit.held.recordedIn(tx, { runSeq, attempt }, hasBudgets);
   if (!hasBudgets) return;
@@ -111,12 +112,12 @@ export function* recordUsage(
   for (const budget of nearly) yield* warnIn(tx, kit.warnings, { sessionSeq, runSeq }, budget);
 }
 
-/** Records a call in the ledger and its sums. Returns whose usage it is. */
+/** Records a call in the ledger and its sums. Returns its line, and whose usage it is. */
 export function* recordCall(
   tx: Transaction,
   call: ModelCall,
-): Step<{ readonly userSeq: number; readonly teamId: string | null }> {
-  const { userSeq, teamId } = yield* insertRecord(tx, call);
+): Step<{ readonly seq: number; readonly userSeq: number; readonly teamId: string | null }> {
+  const { seq, userSeq, teamId } = yield* insertRecord(tx, call);
   // A run keeps the team it was accepted with (§4.8 rule 2). Without either, the team is looked up on reading.
   const resolved = teamId ?? call.run?.teamId ?? '';
   const beneficiary = { teamId: resolved, userSeq: resolved === '' ? userSeq : 0 };
@@ -130,22 +131,28 @@ export function* recordCall(
     call.costUsd,
     call.sessionSeq,
   );
-  return { userSeq, teamId: resolved === '' ? null : resolved };
+  return { seq, userSeq, teamId: resolved === '' ? null : resolved };
 }
 
 function tokensOf(usage: Usage): [number, number, number, number] {
   return [usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens];
 }
 
-function* insertRecord(tx: Transaction, call: ModelCall): Step<{ userSeq: number; teamId: string | null }> {
+interface InsertedLine {
+  seq: number;
+  userSeq: number;
+  teamId: string | null;
+}
+
+function* insertRecord(tx: Transaction, call: ModelCall): Step<InsertedLine> {
   const { run, model, usage, costUsd, sessionSeq } = call;
-  return (yield* tx.get<{ userSeq: number; teamId: string | null }>(
+  return (yield* tx.get<InsertedLine>(
     `INSERT INTO usage_records (at, session_seq, run_seq, user_seq, key_seq, project_id, team_id, model, input_tokens,
        output_tokens, cache_read_tokens, cache_write_tokens, cost_usd, estimated, purpose, step, agent, outcome, tries,
        commit_wait_ms, budget_wait_ms, permit_wait_ms, retry_wait_ms, first_token_ms, duration_ms)
      SELECT ?, s.seq, ?, s.user_seq, ?, s.project_id, u.team_id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
      FROM sessions s JOIN users u ON u.seq = s.user_seq WHERE s.seq = ?
-     RETURNING user_seq, team_id`,
+     RETURNING seq, user_seq, team_id`,
     tx.now,
     run?.seq ?? null,
     run?.keySeq ?? null,

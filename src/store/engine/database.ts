@@ -126,6 +126,13 @@ export interface Peers {
   tell(words: string): void;
   /** Calls the listener with what another one tells; with null, when something may have been missed. */
   onTold(listener: (words: string | null) => void): void;
+  /** Calls the listener after each commit of this process with its events, in order. */
+  onOwnCommitted(listener: (events: readonly JournalEvent[]) => void): void;
+  /**
+   * Does work that only one process does at a time, by name; a process that is lost ends its own. Rejects with `unavailable` when another
+   * one has not ended in time. For what isn't rows: these are changed in turns anyway.
+   */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** How a process shares a database with others. */
@@ -176,7 +183,7 @@ export interface Database {
   figures(): Promise<EngineFigures>;
   /** Gives space without rows back to the disk, where the engine doesn't by itself. */
   giveBack(batch: SpaceBatch): Promise<SpaceGiven>;
-  /** Called after each commit with its events, in order. */
+  /** Called after each commit, of this process or of others, with its events, in order. */
   onCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   /** Has every commit from now on reported to the watch. */
   watchCommits(watch: CommitWatch): void;

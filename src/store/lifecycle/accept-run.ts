@@ -26,6 +26,8 @@ export interface NewTurn extends Submission {
   readonly protocol: Protocol;
   readonly requestedModel: string;
   readonly includeUsage: boolean;
+  /** The trace that its request belongs to, as the header says it. */
+  readonly traceParent?: string | null;
   /** Schema of the result the run must submit; null when its answer is text. */
   readonly outputSchema: JsonObject | null;
   /** The reply has the result as its content. */
@@ -232,6 +234,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     outputSchema: turn.outputSchema,
     resultInContent: turn.resultInContent,
     idempotencyKey: turn.idempotencyKey,
+    traceParent: turn.traceParent ?? null,
   };
 }
 

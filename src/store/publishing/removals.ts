@@ -20,8 +20,10 @@ const FORGET = 'DELETE FROM publish_removals WHERE sha256 = ?';
 const FORGET_USED = `${FORGET} AND (${isInUse('?')})`;
 
 /** The verbs. Those that write are called until they return false, and may be repeated after a crash. */
-export function makePageRemovals({ write, read }: Database) {
+export function makePageRemovals(database: Database) {
+  const { write, read } = database;
   return {
+    ...makeDraftRemovals(database),
     /** Closes versions whose end has come. */
     closeEnded: write(function* (tx: Transaction): Step<boolean> {
       const ended = yield* tx.all<{ seq: number; pageId: number }>(
@@ -61,6 +63,22 @@ export function makePageRemovals({ write, read }: Database) {
       return page !== undefined;
     }, FREES),
 
+    /** Blobs that a manifest had, after the given one. */
+    listRemovals: read(function* (tx: Reader, afterKey: string, limit: number): Step<string[]> {
+      const sql = 'SELECT sha256 FROM publish_removals WHERE sha256 > ? ORDER BY sha256 LIMIT ?';
+      return (yield* tx.all<{ sha256: string }>(sql, afterKey, limit)).map(({ sha256 }) => sha256);
+    }),
+
+    /** These blobs were removed, and others left as something else refers to them, unless that has ended by now. */
+    finishRemovals: write(function* (tx: Transaction, removed: readonly string[], used: readonly string[]): Step<void> {
+      for (const key of removed) yield* tx.run(FORGET, key);
+      for (const key of used) yield* tx.run(FORGET_USED, key, ...REFERENCES.map(() => key), key);
+    }, FREES),
+  };
+}
+
+function makeDraftRemovals({ write, read }: Database) {
+  return {
     /** Drafts after the given one, and until when somebody may be copying to them. */
     listDrafts: read(
       (tx: Reader, afterSeq: number): Step<LeftDraft[]> =>
@@ -85,18 +103,6 @@ export function makePageRemovals({ write, read }: Database) {
       if ((yield* clearIn(tx, seq, FILES_AT_ONCE)) === FILES_AT_ONCE) return true;
       yield* tx.run('DELETE FROM publish_versions WHERE seq = ?', seq);
       return false;
-    }, FREES),
-
-    /** Blobs that a manifest had, after the given one. */
-    listRemovals: read(function* (tx: Reader, afterKey: string, limit: number): Step<string[]> {
-      const sql = 'SELECT sha256 FROM publish_removals WHERE sha256 > ? ORDER BY sha256 LIMIT ?';
-      return (yield* tx.all<{ sha256: string }>(sql, afterKey, limit)).map(({ sha256 }) => sha256);
-    }),
-
-    /** These blobs were removed, and others left as something else refers to them, unless that has ended by now. */
-    finishRemovals: write(function* (tx: Transaction, removed: readonly string[], used: readonly string[]): Step<void> {
-      for (const key of removed) yield* tx.run(FORGET, key);
-      for (const key of used) yield* tx.run(FORGET_USED, key, ...REFERENCES.map(() => key), key);
     }, FREES),
   };
 }

@@ -24,6 +24,7 @@ export interface NewRun
   readonly resultInContent: boolean;
   readonly opensSession: boolean;
   readonly idempotencyKey: string | null;
+  readonly traceParent?: string | null;
   /** Whether it may be claimed. */
   readonly ready: boolean;
   /** Present for a run that starts at once, under its first attempt. */
@@ -32,7 +33,7 @@ export interface NewRun
 
 /** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
 export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: NewRun): Step<Run> {
-  const { opensSession, idempotencyKey, ready, start, ...chosen } = given;
+  const { opensSession, idempotencyKey, traceParent = null, ready, start, ...chosen } = given;
   const run: Omit<Run, 'seq'> = {
     ...chosen,
     id: newId(tx.now),
@@ -54,8 +55,8 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -78,6 +79,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     start === null ? null : tx.now + start.leaseMs,
     run.startedAt,
     start?.node ?? null,
+    traceParent,
     run.userSeq,
   );
   return { seq, ...run };

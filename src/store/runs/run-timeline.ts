@@ -111,6 +111,12 @@ export function makeTimelineVerbs({ read }: Database) {
 
     /** Everything else, in one read: calls of the model, tools, and what came of the files. */
     timelineRest: read(restIn),
+
+    /** The trace that the request of a run belongs to, as its header; null without. */
+    findTraceParent: read(function* (tx: Reader, runSeq: number): Step<string | null> {
+      const sql = 'SELECT trace_parent AS parent FROM runs WHERE seq = ?';
+      return (yield* tx.get<{ parent: string | null }>(sql, runSeq))?.parent ?? null;
+    }),
   };
 }
 

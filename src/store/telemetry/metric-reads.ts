@@ -2,6 +2,7 @@
 import type { ENDED, RunState, ScheduleMode } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import type { OwnLines } from './own-lines.ts';
 
 /** How a run ended. `startedAt` is null when no worker had taken it. */
 export interface RunEnd {
@@ -23,6 +24,13 @@ export interface LedgerLine {
   readonly costUsd: number;
   /** Milliseconds; null when no token came, and for calls that earlier versions recorded. */
   readonly firstTokenMs: number | null;
+}
+
+/** `lastSeq`: of the last line that was looked at. `more`: there may be others behind it. */
+export interface OwnLinesFound {
+  readonly lines: readonly LedgerLine[];
+  readonly lastSeq: number;
+  readonly more: boolean;
 }
 
 /** What waits, and what the journals hold. Null where there is none. */
@@ -49,7 +57,7 @@ const OLDEST_QUEUED = `SELECT created_at AS at FROM runs
   WHERE finished_at IS NULL AND status = 'queued' AND ready = 1 AND started_at IS NULL ORDER BY seq LIMIT 1`;
 
 /** The verbs. All of them read by keys, or the ends of tables. */
-export function makeMetricReads({ read }: Database) {
+export function makeMetricReads({ read }: Database, own: OwnLines) {
   return {
     /** How these runs ended; those that are gone, or have not ended, are left out. */
     endsOf: read(function* (tx: Reader, runSeqs: readonly number[]): Step<RunEnd[]> {
@@ -70,9 +78,12 @@ export function makeMetricReads({ read }: Database) {
       return (yield* tx.get<{ seq: number }>('SELECT seq FROM usage_records ORDER BY seq DESC LIMIT 1'))?.seq ?? 0;
     }),
 
-    /** The lines after this one, at most so many. */
-    linesAfter: read(function* (tx: Reader, seq: number, limit: number): Step<LedgerLine[]> {
-      return yield* tx.all<LedgerLine>(LINE, seq, limit);
+    /** Of at most so many lines after this one, those that this process has written. */
+    ownLinesAfter: read(function* (tx: Reader, seq: number, limit: number): Step<OwnLinesFound> {
+      const lines = yield* tx.all<LedgerLine>(LINE, seq, limit);
+      const found = { lines: lines.filter((line) => own.has(line.seq)), lastSeq: lines.at(-1)?.seq ?? seq };
+      own.pass(found.lastSeq);
+      return { ...found, more: lines.length === limit };
     }),
 
     depths: read(function* (tx: Reader): Step<Depths> {

@@ -1,4 +1,4 @@
-// Counts what models were used for: reads the ledger from where it stood last, so that nothing is done when a call is recorded.
+// Counts what this process has used models for: reads the ledger from where it stood last, so that nothing is done when a call is recorded.
 import type { LedgerLine } from '../../store/telemetry/metric-reads.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { BoundedName } from './bounded-names.ts';
@@ -39,10 +39,10 @@ export function makeUsageCounts({ store, meters, models, teams }: UsageParts, fr
 
   return async () => {
     for (let reads = 0; reads < MAX_READS; reads += 1) {
-      const lines = await store.metrics.linesAfter(last, LINES_PER_READ);
+      const { lines, lastSeq, more } = await store.metrics.ownLinesAfter(last, LINES_PER_READ);
       for (const line of lines) count(line);
-      last = lines.at(-1)?.seq ?? last;
-      if (lines.length < LINES_PER_READ) return;
+      last = lastSeq;
+      if (!more) return;
     }
   };
 }

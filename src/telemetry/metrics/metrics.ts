@@ -2,7 +2,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import { ENDED, SCHEDULE_MODES } from '../../domain/sessions/run.ts';
-import type { Bus } from '../../events/bus.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -15,8 +14,10 @@ import { makeUsageCounts } from './count-usage.ts';
 import { type Meters, openMeters } from './meters.ts';
 
 export interface MetricsParts {
-  readonly store: Pick<Store, 'metrics' | 'runs' | 'webhooks' | 'budgets' | 'figures' | 'watchCommits'>;
-  readonly bus: Pick<Bus, 'subscribeAll'>;
+  readonly store: Pick<
+    Store,
+    'metrics' | 'runs' | 'webhooks' | 'budgets' | 'figures' | 'watchCommits' | 'onOwnCommitted'
+  >;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -65,13 +66,13 @@ const SHOWS_LIFE: Readonly<Record<CallOutcome, boolean>> = {
   timeout: false,
 };
 
-/** Begins to count events, usage and commits from now on. */
-export async function openMetrics({ store, bus, clock, log }: MetricsParts): Promise<Metrics> {
+/** Begins to count events, usage and commits of this process from now on. */
+export async function openMetrics({ store, clock, log }: MetricsParts): Promise<Metrics> {
   const meters = await openMeters();
   const events = makeEventCounts(store, meters);
   const names = { models: makeBoundedNames(), teams: makeBoundedNames() };
   const countUsage = makeUsageCounts({ store, meters, ...names }, await store.metrics.newestLine());
-  bus.subscribeAll(events.take);
+  store.onOwnCommitted(events.take);
   store.watchCommits({
     committed: (tookMs) => meters.observe('errand_commit_duration_seconds', {}, tookMs / 1_000),
     refused: () => meters.add('errand_commit_failures_total', {}, 1),

@@ -1,29 +1,30 @@
 // The traces of runs: after a run has ended, its spans are made of its time line and sent to a collector.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JournalEvent, TERMINAL_EVENTS } from '../../domain/sessions/journal-event.ts';
-import type { Bus } from '../../events/bus.ts';
 import { makeService } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import { readTimeline } from '../../store/runs/run-timeline.ts';
 import type { OtlpSpan } from './otlp.ts';
 import { makeOutbox, type OutboxParts } from './outbox.ts';
 import { spansOfRun, traceIdOf } from './run-spans.ts';
-import { makeWaitingRuns, type Waiting } from './waiting-runs.ts';
+import { readTraceParent } from './traceparent.ts';
+import { makeWaitingRuns } from './waiting-runs.ts';
 
 /** Of one request. A run has up to some thousand spans. */
 const MAX_RUNS = 50;
 const MAX_SPANS = 2_000;
+/** Later versions of the header may say more behind this. */
+const PARENT_LENGTH = 55;
 /** How long a run that has ended waits for others. */
 const GATHER_MS = 2_000;
 
 export interface TracesParts extends OutboxParts {
-  readonly store: Pick<Store, 'runs'>;
-  readonly bus: Pick<Bus, 'subscribeAll'>;
+  readonly store: Pick<Store, 'runs' | 'onOwnCommitted'>;
 }
 
 export interface Traces {
-  /** Notes the trace that the request of a run belongs to. */
-  accepted(runSeq: number, header: string | undefined): void;
+  /** What is to be kept of the header that names the trace of a request; null without one, and while no collector is set. */
+  parentOf(header: string | undefined): string | null;
   /** Resolves when nothing more can be sent now. */
   settled(): Promise<void>;
   /** Forgets what was not sent. */
@@ -32,7 +33,7 @@ export interface Traces {
 
 /** Makes it. Nothing is read, kept or sent while no collector is set. */
 export function makeTraces(parts: TracesParts): Traces {
-  const { bus, clock, log, exporter, settings } = parts;
+  const { store, clock, log, exporter, settings } = parts;
   const waiting = makeWaitingRuns();
   const outbox = makeOutbox(parts);
   const isOn = () => settings().traces.otlpEndpoint !== '';
@@ -61,11 +62,10 @@ export function makeTraces(parts: TracesParts): Traces {
   }
 
   const service = makeService({ work, failure: 'traces of runs could not be sent', clock, log });
-  bus.subscribeAll(take);
+  // Another process traces the runs that it ends.
+  store.onOwnCommitted(take);
   return {
-    accepted: (runSeq, header) => {
-      if (isOn()) waiting.begun(runSeq, header);
-    },
+    parentOf: (header) => (isOn() && readTraceParent(header) !== null ? header!.trim().slice(0, PARENT_LENGTH) : null),
     settled: service.settled,
     stop: async () => {
       const stopped = service.stop();
@@ -76,15 +76,16 @@ export function makeTraces(parts: TracesParts): Traces {
 }
 
 interface Batch {
-  readonly runs: readonly Waiting[];
+  /** By number. */
+  readonly runs: readonly number[];
   readonly spans: readonly OtlpSpan[];
   /** How many of the runs have spans. */
   readonly traced: number;
 }
 
 /** The spans of the first of these runs, until they are enough for a request. */
-async function nextBatch(parts: TracesParts, candidates: readonly Waiting[]): Promise<Batch> {
-  const runs: Waiting[] = [];
+async function nextBatch(parts: TracesParts, candidates: readonly number[]): Promise<Batch> {
+  const runs: number[] = [];
   const spans: OtlpSpan[] = [];
   let traced = 0;
   for (const one of candidates) {
@@ -97,9 +98,10 @@ async function nextBatch(parts: TracesParts, candidates: readonly Waiting[]): Pr
   return { runs, spans, traced };
 }
 
-async function spansOf({ store, settings, log }: TracesParts, { runSeq, parent }: Waiting): Promise<OtlpSpan[]> {
+async function spansOf({ store, settings, log }: TracesParts, runSeq: number): Promise<OtlpSpan[]> {
   try {
     const run = await store.runs.get(runSeq);
+    const parent = readTraceParent((await store.runs.findTraceParent(runSeq)) ?? undefined);
     const isWanted = parent?.isSampled ?? isSampled(run.id, settings().traces.sample);
     return isWanted ? spansOfRun(await readTimeline(store.runs, run, nextTurn), parent) : [];
   } catch (error) {

@@ -4,8 +4,6 @@ import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { MessageOfRun } from '../../../src/store/sessions/history.ts';
 import type { RunError } from '../../../src/domain/sessions/run.ts';
-import { makeOpenSpool } from '../../../src/files/blobs/spool.ts';
-import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { AT, finish, openFixture, send, TURN } from '../../support/http/http-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -152,21 +150,21 @@ test('a client that leaves ends its wait and nothing else', async () => {
   expect(fixture.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('an accepted run is reported before its body is let go of: it may end meanwhile', async () => {
-  const order: string[] = [];
-  const openSpool = makeOpenSpool(temporaryDirectory());
+test('what is kept of the header of a trace goes with the turn', async () => {
+  const given: unknown[] = [];
   const fixture = await openFixture({
-    parts: {
-      runAccepted: (runSeq, traceParent) => void order.push(`${runSeq} ${traceParent}`),
-      openSpool: async () => {
-        const spool = await openSpool();
-        return { ...spool, close: () => (order.push('let go'), spool.close()) };
+    parts: { traceParentOf: (header) => (header === undefined ? null : `kept ${header}`) },
+    operations: {
+      acceptTurn: async (_caller, _input, { traceParent }) => {
+        given.push(traceParent);
+        throw new ErrandError('unavailable', 'Not now.');
       },
     },
   });
-  const body = { model: 'qwen', messages: [{ role: 'user', content: 'x'.repeat(200_000) }] };
+  const body = { model: 'qwen', messages: [{ role: 'user', content: 'x' }] };
   await send(fixture, { ...CHAT, headers: { traceparent: 'parent' }, body });
-  expect(order).toEqual(['1 parent', 'let go']);
+  await send(fixture, { ...CHAT, body });
+  expect(given).toEqual(['kept parent', null]);
 });
 
 test('the history has blocks, tools and attachments in wire names', {

@@ -33,6 +33,7 @@ const WITHOUT_STATEMENTS = new Set([
   'fault',
   'burden',
   'onCommitted',
+  'onOwnCommitted',
   'peers',
   'onPlanned',
   'onBudgetWarning',
@@ -215,6 +216,7 @@ async function callReads(fixture: StoreFixture): Promise<void> {
   await readTimeline(runs, first, async () => undefined);
   await runs.listMilestones(first.seq, 0);
   await runs.timelineRest(first, []);
+  await runs.findTraceParent(1);
   await runs.get(first.seq);
   await runs.findBackground(key.seq, 'b');
   await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });
@@ -248,7 +250,7 @@ async function callReads(fixture: StoreFixture): Promise<void> {
 /** Every statement of questions, insights and pictures, of one session and of everybody. */
 async function callMetrics({ store: { metrics } }: StoreFixture): Promise<void> {
   await metrics.endsOf([1]);
-  await metrics.linesAfter(await metrics.newestLine(), 9);
+  await metrics.ownLinesAfter(await metrics.newestLine(), 9);
   await metrics.depths();
 }
 

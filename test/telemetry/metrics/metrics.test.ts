@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeBus } from '../../../src/events/bus.ts';
 import type { GaugeSources } from '../../../src/telemetry/metrics/collect-gauges.ts';
 import { type MetricHooks, openMetrics } from '../../../src/telemetry/metrics/metrics.ts';
 import { loggedLines } from '../../support/http/http-fixture.ts';
@@ -24,9 +23,7 @@ function valuesOf(scrape: string): ReadonlyMap<string, number> {
 
 async function openMeasured(fixture: StoreFixture, over: Partial<GaugeSources> = {}) {
   const { store, clock } = fixture;
-  const bus = makeBus();
-  store.onCommitted(bus.publish);
-  const metrics = await openMetrics({ store, bus, clock, log: loggedLines().log });
+  const metrics = await openMetrics({ store, clock, log: loggedLines().log });
   onTestFinished(metrics.stop);
   const workers = () => ({ threads: 1, slots: 2, busy: 0 });
   const sources = {

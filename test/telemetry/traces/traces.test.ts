@@ -1,6 +1,5 @@
 // Traces of runs: what a collector gets, and what happens without one.
 import { expect, onTestFinished, test } from 'vitest';
-import { makeBus } from '../../../src/events/bus.ts';
 import { makeExporter } from '../../../src/telemetry/traces/exporter.ts';
 import { makeTraces, type TracesParts } from '../../../src/telemetry/traces/traces.ts';
 import { loggedLines } from '../../support/http/http-fixture.ts';
@@ -24,14 +23,11 @@ async function openTraced(
 ) {
   const fixture = known ?? (await storeFixture());
   const { store, clock } = fixture;
-  const bus = makeBus();
-  store.onCommitted(bus.publish);
   const { log, lines } = loggedLines();
   const counts: Record<string, number> = {};
   const settings = { otlpEndpoint: url, headersFile: '', sample: over.sample ?? 1 };
   const traces = makeTraces({
     store,
-    bus,
     clock,
     log,
     exporter: makeExporter(),
@@ -50,13 +46,13 @@ async function openTraced(
 }
 
 /** A run that delegates to a sub-agent and ends; everything in it that is content is secret. */
-async function delegate(fixture: StoreFixture, before: (runSeq: number) => void = () => undefined): Promise<string> {
-  const { id, seq } = await fixture.accept({
+async function delegate(fixture: StoreFixture, traceParent: string | null = null): Promise<string> {
+  const { id } = await fixture.accept({
     content: [{ type: 'text', text: SECRET }],
     preview: SECRET,
     title: SECRET,
+    traceParent,
   });
-  before(seq);
   fixture.clock.advance(1_000);
   const [run] = await fixture.claim();
   const fence = fenceOf(run!);
@@ -135,9 +131,7 @@ test('the span of a request is the parent of its run, and its decision counts', 
   const receiver = await openOtlpReceiver();
   const { fixture, traces, gather } = await openTraced(receiver.url, { sample: 0 });
   const header = (flags: string) => `00-${PARENT.traceId}-${PARENT.spanId}-${flags}`;
-  await delegate(fixture, (seq) => traces.accepted(seq, header('01')));
-  await delegate(fixture, (seq) => traces.accepted(seq, header('00')));
-  await delegate(fixture, (seq) => traces.accepted(seq, 'nonsense'));
+  for (const given of [header('01'), `${header('00')} `, 'nonsense']) await delegate(fixture, traces.parentOf(given));
   await gather();
   const roots = receiver.spans.filter(({ name }) => name === 'run');
   expect(roots).toMatchObject([{ traceId: PARENT.traceId, parentSpanId: PARENT.spanId }]);
@@ -185,8 +179,10 @@ test('a collector that refuses them loses them; one that can be reached no more 
   expect(refused.lines).toMatchObject([{ level: 'warn', why: 'the collector replied with 401' }]);
 
   const listeners: ((events: readonly never[]) => void)[] = [];
-  const bus = { subscribeAll: (listener: (typeof listeners)[number]) => void listeners.push(listener) };
-  const away = await openTraced('http://127.0.0.77:9', { bus: bus as unknown as TracesParts['bus'] });
+  const onOwnCommitted = (listener: (typeof listeners)[number]) => void listeners.push(listener);
+  const away = await openTraced('http://127.0.0.77:9', {
+    store: { onOwnCommitted } as unknown as TracesParts['store'],
+  });
   const ended = Array.from({ length: 2_005 }, (_, i) => ({ type: 'run.done', runSeq: i + 1 }));
   for (const listener of listeners) listener(ended as never);
   expect(away.counts).toEqual({ dropped: 5 });
@@ -242,12 +238,11 @@ test('what a model writes in the places of names and ids is not in the trace', a
   expect(factsOf(tools[2]!)).toMatchObject({ 'gen_ai.tool.call.id': 'call_3' });
 });
 
-test('a run that outlives a restart is one trace under its own id, with the interruption and both attempts', async () => {
+test('a run that outlives a restart is one trace under the span of its request, with the interruption and both attempts', async () => {
   const receiver = await openOtlpReceiver();
   const before = await openTraced(receiver.url);
   const { fixture } = before;
-  const { id, seq } = await fixture.accept();
-  before.traces.accepted(seq, `00-${PARENT.traceId}-${PARENT.spanId}-01`);
+  await fixture.accept({ traceParent: before.traces.parentOf(`00-${PARENT.traceId}-${PARENT.spanId}-01`) });
   const [run] = await fixture.claim();
   const calls = [{ id: 'call_1', name: 'shell', input: { command: SECRET } }];
   await fixture.store.runs.recordStep(fenceOf(run!), aStep({ calls }), FREE);
@@ -264,7 +259,7 @@ test('a run that outlives a restart is one trace under its own id, with the inte
   await fixture.store.runs.settle(fenceOf(again!), { untouched: true });
   await after.gather();
   expect(receiver.faults).toEqual([]);
-  expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([id.replaceAll('-', '')]));
+  expect(new Set(receiver.spans.map(({ traceId }) => traceId))).toEqual(new Set([PARENT.traceId]));
   const root = receiver.spans.find(({ name }) => name === 'run')!;
   expect(factsOf(root)).toMatchObject({ 'errand.run.resumes': '1', 'errand.run.attempt': '2' });
   expect(durationMs(receiver.spans.find(({ name }) => name === 'interruption')!)).toBe(5_000);

@@ -115,8 +115,10 @@ export function openPostgres(
   };
 }
 
-function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
-  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
+function peersOf(turns: Turns, listening: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  const { say, exclusively, onOwnCommitted } = listening;
+  const onTold: Peers['onTold'] = (listener) => void tellers.push(listener);
+  return { fence: turns.fence, tell: say, exclusively, onTold, onOwnCommitted };
 }
 
 interface HookParts {

@@ -60,6 +60,8 @@ CREATE TABLE runs (
   result_in_content  INTEGER NOT NULL DEFAULT 0 CHECK (result_in_content IN (0, 1)),
   -- The node that has claimed it last; NULL before, and for runs of before.
   node_id            TEXT,
+  -- The trace that its request belongs to, as the header \`traceparent\`; NULL without, and while nothing is traced.
+  trace_parent       TEXT,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))

@@ -3,6 +3,7 @@ import type { Clock } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { Connection } from '../connections/connection.ts';
 import { makeChannel } from './channel.ts';
+import { makeExclusion } from './exclusion.ts';
 import { makeMerge } from './merge.ts';
 
 export interface Listening {
@@ -10,8 +11,12 @@ export interface Listening {
   begin(afterId: number): void;
   /** This process has committed events. */
   committed(events: readonly JournalEvent[]): void;
+  /** Calls the listener after each commit of this process with its events. */
+  onOwnCommitted(listener: (events: readonly JournalEvent[]) => void): void;
   /** Tells the other processes something. */
   say(words: string): void;
+  /** See `Peers`. */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Resolves when all of them are published. */
   close(): Promise<void>;
 }
@@ -28,6 +33,7 @@ interface Parts {
 
 export function makeListening({ open, clock, read, publish, told }: Parts): Listening {
   const merge = makeMerge({ read, publish });
+  const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const channel = makeChannel({ open, clock, heard: merge.look, told });
   return {
     begin: (afterId) => {
@@ -37,8 +43,11 @@ export function makeListening({ open, clock, read, publish, told }: Parts): List
     committed: (events) => {
       channel.tell(events.at(-1)!.id);
       merge.own(events);
+      listeners.forEach((listener) => listener(events));
     },
+    onOwnCommitted: (listener) => void listeners.push(listener),
     say: channel.say,
+    exclusively: makeExclusion({ connected: channel.connected, clock }),
     close: async () => {
       await channel.close();
       await merge.close();
