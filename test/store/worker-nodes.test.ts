@@ -4,7 +4,7 @@ import { KEPT_MS, MOST_NODES } from '../../src/store/worker-nodes.ts';
 import { isPostgres } from '../support/postgres/shared-cluster.ts';
 import { aNode, nodeId } from '../support/store/nodes.ts';
 import { literal } from '../support/store/open-store.ts';
-import { START, storeFixture } from '../support/store/store-fixture.ts';
+import { fenceOf, START, storeFixture } from '../support/store/store-fixture.ts';
 
 /** A store with rows of nodes by how long each has been silent, on the database's clock. */
 async function fixtureWith(silent: Readonly<Record<string, number>> = {}) {
@@ -20,6 +20,7 @@ async function fixtureWith(silent: Readonly<Record<string, number>> = {}) {
   return { ...fixture, nodes, ids: async () => (await nodes.list()).map(({ id }) => id) };
 }
 
+const EVERYBODYS = { userSeq: null, keySeq: null, status: 'pending', limit: 9, offset: 0 } as const;
 const HERE = aNode({ id: nodeId(9), name: 'zenith' });
 
 test('nodes are forgotten after thirty days without a beat, but never the one that asks', async () => {
@@ -157,4 +158,44 @@ test('a run whose session has files is left to their node for a while, and any o
   await store.runs.rescue('here');
   clock.advance(10_000);
   expect(await store.runs.claim({ ...order, leftTo })).toMatchObject([{ run: { workspaceNode: 'there' } }]);
+});
+
+test('a run that returns to the queue is left to the node with its files from then on, however old it is', {
+  tags: ['L7'],
+}, async () => {
+  const { store, change, clock, ...fixture } = await fixtureWith();
+  const { sessionId, sessionSeq } = await fixture.accept();
+  const next = await fixture.accept({ sessionId, sessionSeq });
+  const [run] = await fixture.claim();
+  change(`UPDATE sessions SET workspace_node = 'there' WHERE seq = ${sessionSeq};
+    INSERT INTO workspaces (session_seq, file_count) VALUES (${sessionSeq}, 1)`);
+  const claim = () =>
+    store.runs.claim({
+      ...START,
+      limit: 9,
+      background: { slots: 1, maxExecutingPerKey: 1 },
+      leftTo: { nodes: ['there'], forMs: 10_000 },
+    });
+  const isLeft = async () => {
+    expect(await claim()).toEqual([]);
+    clock.advance(9_999);
+    expect(await claim()).toEqual([]);
+    clock.advance(1);
+    const [claimed] = await claim();
+    return claimed!.run;
+  };
+  clock.advance(60_000);
+  await store.runs.rescue('here');
+  const resumed = await isLeft();
+  expect(resumed.seq).toBe(run!.seq);
+  const question = { toolUseId: 'q', toolName: 'ask_user', toolInput: {}, lifetimeMs: 1_000_000 };
+  await store.runs.waitForUser(fenceOf(resumed), question);
+  clock.advance(60_000);
+  const [asked] = (await store.userInputs.list({ ...EVERYBODYS, sessionSeq })).items;
+  await store.userInputs.answer(asked!.id, 'yes');
+  const answered = await isLeft();
+  clock.advance(60_000);
+  await store.runs.finalize(fenceOf(answered), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await store.runs.settle(fenceOf(answered));
+  expect((await isLeft()).seq).toBe(next.seq);
 });

@@ -94,8 +94,6 @@ export function makeAcceptTurn(parts: AcceptParts) {
     input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
     kept: KeptContent,
   ): Promise<AcceptedTurn> {
-    const { content, attachments } = kept;
-    const text = textOf(content);
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
     const userQuotaBytes = settings().workspace.userQuotaMb * MB;
     const turn: Omit<NewTurn, 'start'> = {
@@ -109,11 +107,10 @@ export function makeAcceptTurn(parts: AcceptParts) {
       resultInContent: input.resultInContent,
       sessionId: input.sessionId,
       sessionSeq: input.sessionSeq,
-      title: titleOf(text) || attachments[0]?.name || 'Untitled',
       idempotencyKey: input.idempotencyKey,
       setup,
       ...kept,
-      preview: previewOf(text),
+      ...namesOf(kept),
       userQuotaBytes,
       ...limitsOf(parts, input),
     };
@@ -248,6 +245,12 @@ async function storeUpload(
     size: block.bytes.size,
     sha256,
   };
+}
+
+/** What a turn, and a session that it opens, are called. */
+function namesOf({ content, attachments }: KeptContent): Pick<NewTurn, 'title' | 'preview'> {
+  const text = textOf(content);
+  return { title: titleOf(text) || attachments[0]?.name || 'Untitled', preview: previewOf(text) };
 }
 
 async function reuse(

@@ -1,5 +1,6 @@
 // A firing follows its runs: each move of a run moves its firing, in the same commit, so that no crash comes between.
 import type { TaskRunStatus } from '../../domain/schedules/run-status.ts';
+import { NOW_READY } from '../runs/run-states.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { enqueueJobsIn } from '../publishing/jobs.ts';
@@ -85,8 +86,9 @@ export function* endedIn(tx: Transaction, { runSeq, status: ended, hadBegun, mes
     yield* enqueueJobsIn(tx, firing);
   }
   yield* tx.run(
-    `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
+    `UPDATE runs SET ${NOW_READY} WHERE status = 'queued' AND seq =
        (SELECT run_seq FROM firings WHERE task_seq = ? AND ended_at IS NULL ORDER BY id LIMIT 1)`,
+    tx.now,
     row.taskSeq,
   );
 }

@@ -23,7 +23,7 @@ import { closeOpenBlock } from './record-progress.ts';
 import { type UsageRow, usageOf, writeLastMessage } from './last-message.ts';
 import { expireOfRun } from './wait-for-user.ts';
 import { KEEP_WORK } from '../runs/work-time.ts';
-import { IS_UNFINISHED } from '../runs/run-states.ts';
+import { IS_UNFINISHED, NOW_READY } from '../runs/run-states.ts';
 
 /** A run and its session. */
 type RunRef = Omit<Fence, 'attempt'>;
@@ -232,8 +232,9 @@ function sessionStatusAfter(ended: RunStatus, next: RunState | undefined): Sessi
 /** Lets the session's next run begin, unless the executor of a stopped one may still be in the workspace. */
 function* makeReady(tx: Transaction, sessionSeq: number, runSeq: number): Step<void> {
   yield* tx.run(
-    `UPDATE runs SET ready = 1 WHERE seq = ? AND NOT EXISTS (
+    `UPDATE runs SET ${NOW_READY} WHERE seq = ? AND NOT EXISTS (
        SELECT 1 FROM sessions WHERE seq = ? AND stop_requested_at IS NOT NULL AND stop_confirmed_at IS NULL)`,
+    tx.now,
     runSeq,
     sessionSeq,
   );

@@ -11,11 +11,11 @@ export interface FreeRuns {
   readonly values: readonly Value[];
 }
 
-/** What is true of queued runs that a node may start: no other one that starts runs has their files, or they have waited for it. */
+/** What is true of queued runs that a node may start: no other one that starts runs has their files, or they have been ready for long enough. */
 export function freeOf(now: number, { leftTo }: Pick<StartInput, 'leftTo'>): FreeRuns {
   if (leftTo === undefined || leftTo.nodes.length === 0) return { sql: '', values: [] };
   const { marks, values } = listed(leftTo.nodes.slice(0, MOST_LISTED));
-  const sql = ` AND NOT (created_at > ? AND EXISTS (SELECT 1 FROM sessions s JOIN workspaces w ON w.session_seq = s.seq
+  const sql = ` AND NOT (coalesce(ready_at, created_at) > ? AND EXISTS (SELECT 1 FROM sessions s JOIN workspaces w ON w.session_seq = s.seq
     WHERE s.seq = runs.session_seq AND w.file_count > 0 AND s.workspace_node IN (${marks})))`;
   return { sql, values: [now - leftTo.forMs, ...values] };
 }

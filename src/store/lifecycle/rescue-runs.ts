@@ -113,7 +113,8 @@ function* interruptIn(tx: Transaction, fence: Fence, interruption: Interruption)
   yield* discardIn(tx, fence.runSeq);
   const counted = resumes + (interruption === 'crash' ? 1 : 0);
   yield* tx.run(
-    "UPDATE runs SET status = 'queued', ready = 1, resumes = ?, lease_until = NULL WHERE seq = ?",
+    "UPDATE runs SET status = 'queued', ready = 1, ready_at = ?, resumes = ?, lease_until = NULL WHERE seq = ?",
+    tx.now,
     counted,
     fence.runSeq,
   );

@@ -5,7 +5,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { cancelIn } from './end-run.ts';
-import { IS_UNFINISHED } from '../runs/run-states.ts';
+import { IS_UNFINISHED, NOW_READY } from '../runs/run-states.ts';
 import { EXECUTING, type RunState } from '../../domain/sessions/run.ts';
 
 /**
@@ -164,8 +164,9 @@ function* confirmIn(tx: Transaction, sessionSeq: number): Step<boolean> {
   );
   if (confirmed === 0) return false;
   yield* tx.run(
-    `UPDATE runs SET ready = 1 WHERE status = 'queued' AND seq =
+    `UPDATE runs SET ${NOW_READY} WHERE status = 'queued' AND seq =
        (SELECT min(seq) FROM runs WHERE session_seq = ? AND ${IS_UNFINISHED})`,
+    tx.now,
     sessionSeq,
   );
   return true;

@@ -77,7 +77,8 @@ function* ask(tx: Transaction, fence: Fence, question: NewQuestion): Step<Questi
 /** waiting → queued: the run may be claimed again. */
 export function* continueRun(tx: Transaction, { sessionSeq, runSeq }: RunRef): Step<void> {
   const moved = yield* tx.count(
-    "UPDATE runs SET status = 'queued', ready = 1 WHERE seq = ? AND status = 'waiting'",
+    "UPDATE runs SET status = 'queued', ready = 1, ready_at = ? WHERE seq = ? AND status = 'waiting'",
+    tx.now,
     runSeq,
   );
   if (moved > 0)

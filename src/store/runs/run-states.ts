@@ -27,6 +27,9 @@ export function isReportedAs(status: RunStatus): string {
   );
 }
 
+/** What is set when a run may be claimed from now on, which is its value; one that may be already stays as it is. */
+export const NOW_READY = 'ready_at = CASE WHEN ready = 1 THEN ready_at ELSE ? END, ready = 1';
+
 /** Conditions on `schedule_mode`, as in the indexes: background work leaves slots to the runs that somebody waits for (C6, I6). */
 export const IS_BACKGROUND_WORK = "schedule_mode IN ('background', 'scheduled')";
 export const IS_AWAITED = "schedule_mode NOT IN ('background', 'scheduled')";

@@ -62,6 +62,8 @@ CREATE TABLE runs (
   node_id            TEXT,
   -- The trace that its request belongs to, as the header \`traceparent\`; NULL without, and while nothing is traced.
   trace_parent       TEXT,
+  -- Since when it may be claimed, at last; NULL: since it was accepted.
+  ready_at           INTEGER,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))
