@@ -314,7 +314,9 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await runs.settle(fenceOf(lost!));
   await artifacts.listLost(0);
   const [moved] = await claimNew(fixture);
-  await artifacts.moveWorkspace(fenceOf(moved!), 'there');
+  await runs.recordStep(fenceOf(moved!), aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
+  await artifacts.moveWorkspace(fenceOf(moved!), { here: 'there', reading: ['read_file'] });
+  await artifacts.listWorkspaceNotes(moved!.sessionSeq);
   await artifacts.concludeLost(lost!.sessionSeq, 0);
   await artifacts.getRunArtifacts(seq);
   await artifacts.listRunFiles(seq, '', 9);
