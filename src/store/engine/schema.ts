@@ -9,7 +9,8 @@ import { objects as objectNotes } from './migrations/042-objects.ts';
 import { nodes } from './migrations/043-nodes.ts';
 import { severalNodes } from './migrations/044-several-nodes.ts';
 import { heldCalls } from './migrations/045-held-calls.ts';
-import { workspaceNotes } from './migrations/046-workspace-notes.ts';
+import { anchors } from './migrations/046-anchors.ts';
+import { workspaceNotes } from './migrations/047-workspace-notes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -64,7 +65,8 @@ const STEPS: readonly (string | Expansion)[] = [
   nodes,
   severalNodes,
   heldCalls,
-  { sql: workspaceNotes, runsWith: 45 },
+  anchors,
+  { sql: workspaceNotes, runsWith: 46 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

@@ -690,8 +690,10 @@ async function callAudit({ store: { audit, diskSamples } }: StoreFixture): Promi
   await audit.recordWithReserve({ seal: () => 'seal', entryOf: () => entry, recorded: () => undefined });
   await audit.getHead(() => 'seal');
   await audit.compareWithAnchor({ id: 1, hash: 'hash' }, () => 'seal');
-  await audit.isAnchorDue();
-  await audit.anchored();
+  const node = { id: 'node', hasPeers: true };
+  await audit.isAnchorDue(node);
+  await audit.anchored(node);
+  await audit.isAnchorDue(node);
 }
 
 async function callRetention({ store, clock }: StoreFixture): Promise<void> {

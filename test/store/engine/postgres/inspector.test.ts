@@ -20,7 +20,15 @@ const NOTHING = {
   expert: new Set<string>(),
   team: new Set<string>(),
 };
-const WISH = { largeBytes: 1, full: false, silentSince: 0, auditEnd: { id: 1, hash: 'h' }, defined: NOTHING, now: 0 };
+const WISH = {
+  largeBytes: 1,
+  full: false,
+  silentSince: 0,
+  node: { id: 'node', hasPeers: false },
+  auditEnd: { id: 1, hash: 'h' },
+  defined: NOTHING,
+  now: 0,
+};
 
 describe.skipIf(!canRunPostgres())('a database of PostgreSQL, from beside', () => {
   let cluster: Cluster;

@@ -25,7 +25,15 @@ test.skipIf(!isPostgres)('code of the version before calls each verb on a databa
   expect(await callEveryVerb(fixture)).toEqual([]);
   const inspector = await openInspector(locationOf(fixture.file));
   onTestFinished(inspector.close);
-  const request = { silentSince: 0, auditEnd: null, defined: null, now: 0, largeBytes: 0, full: false };
+  const request = {
+    silentSince: 0,
+    auditEnd: null,
+    node: { id: '', hasPeers: false },
+    defined: null,
+    now: 0,
+    largeBytes: 0,
+    full: false,
+  };
   expect(await inspect(inspector, request)).toMatchObject({
     schemaVersion: SCHEMA_VERSION + 1,
     isUsable: true,
