@@ -68,7 +68,7 @@ const STEPS: readonly (string | Expansion)[] = [
   heldCalls,
   anchors,
   { sql: workspaceNotes, runsWith: 46 },
-  runsAnywhere,
+  { sql: runsAnywhere, runsWith: 46 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */
