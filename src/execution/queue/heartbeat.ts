@@ -8,6 +8,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Peers } from '../../store/engine/database.ts';
 import type { BeatAnswer, NodeRow } from '../../store/worker-nodes.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import { makeOwnClock } from './own-clock.ts';
 import type { Sightings } from './sightings.ts';
 import { takeNode, wordsOfCopy } from './take-node.ts';
 
@@ -22,7 +23,9 @@ export interface HeartbeatParts {
   /** Of this process: no other one has it. */
   readonly process: string;
   /** What is true of the node now. */
-  facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining'>;
+  facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining' | 'clockAheadMs'>;
+  /** Wall time as the machine has it. */
+  readonly machine: Pick<Clock, 'now'>;
   /** Called when it may start runs again. */
   opened(): void;
   /** The other daemons on the database, where there may be some. */
@@ -47,6 +50,7 @@ export interface Heartbeat {
   fault(): string | null;
   /** For how many milliseconds the database has taken no beat. */
   silentMs(): number;
+  clockAheadMs(): NodeFacts['clockAheadMs'];
 }
 
 export function makeHeartbeat(
@@ -59,9 +63,17 @@ export function makeHeartbeat(
   const { isDraining, copied, fault, follow, setRival, setContested } = makeStanding(parts);
   /** The process whose row this one takes. */
   let replaced: string | null = null;
+  const ownClock = makeOwnClock(parts);
   let beats = 0;
   let isStarted = false;
-  const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
+  const allFacts = (): NodeFacts => ({
+    ...facts(),
+    id,
+    process,
+    place,
+    draining: isDraining(),
+    clockAheadMs: ownClock.aheadMs(),
+  });
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
 
   const silence = makeSilence(parts);
@@ -80,7 +92,7 @@ export function makeHeartbeat(
       // At once, so that the others know that it knows.
       said = await beat();
     }
-    sightings.look(await nodes.list());
+    sightings.look(await ownClock.comparing(nodes.list));
     setRival(said === null ? sightings.find(id) : undefined);
     await takeOver(parts, sightings);
     if (copied() === null) replaced = null;
@@ -116,6 +128,7 @@ export function makeHeartbeat(
     copied,
     fault,
     silentMs: silence.silentMs,
+    clockAheadMs: ownClock.aheadMs,
   };
 }
 
