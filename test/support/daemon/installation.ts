@@ -12,7 +12,7 @@ export interface Installation {
   add(): Promise<DaemonProcess>;
 }
 
-type Options = Pick<DaemonOptions, 'modelServerUrl' | 'errandYaml' | 'database' | 'within'>;
+type Options = Pick<DaemonOptions, 'modelServerUrl' | 'modelsYaml' | 'errandYaml' | 'database' | 'within'>;
 
 const NAMES = ['north', 'south', 'east', 'west'];
 

@@ -115,8 +115,8 @@ export function openPostgres(
   };
 }
 
-function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
-  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
+function peersOf(turns: Turns, { say, exclusively }: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  return { fence: turns.fence, tell: say, exclusively, onTold: (listener) => void tellers.push(listener) };
 }
 
 interface HookParts {
