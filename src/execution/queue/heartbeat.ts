@@ -60,22 +60,15 @@ export function makeHeartbeat(
   const { store, clock, log, identity, process, facts, peers } = parts;
   const { nodes } = store;
   const { id, place, file } = identity;
+  const who = { id, process, place };
   const { isDraining, copied, fault, follow, setRival, setContested } = makeStanding(parts);
   /** The process whose row this one takes. */
   let replaced: string | null = null;
-  const ownClock = makeOwnClock(parts);
-  let beats = 0;
+  const { comparing, aheadMs } = makeOwnClock(parts);
+  const forget = makeForgetting(parts);
   let isStarted = false;
-  const allFacts = (): NodeFacts => ({
-    ...facts(),
-    id,
-    process,
-    place,
-    draining: isDraining(),
-    clockAheadMs: ownClock.aheadMs(),
-  });
+  const allFacts = (): NodeFacts => ({ ...facts(), ...who, draining: isDraining(), clockAheadMs: aheadMs() });
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
-
   const silence = makeSilence(parts);
 
   async function beat() {
@@ -92,13 +85,12 @@ export function makeHeartbeat(
       // At once, so that the others know that it knows.
       said = await beat();
     }
-    sightings.look(await ownClock.comparing(nodes.list));
+    sightings.look(await comparing(nodes.list));
     setRival(said === null ? sightings.find(id) : undefined);
     await takeOver(parts, sightings);
     if (copied() === null) replaced = null;
     setContested(sightings.isContested(id));
-    if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
-    beats += 1;
+    await forget();
     return BEAT_MS;
   }
 
@@ -128,7 +120,16 @@ export function makeHeartbeat(
     copied,
     fault,
     silentMs: silence.silentMs,
-    clockAheadMs: ownClock.aheadMs,
+    clockAheadMs: aheadMs,
+  };
+}
+
+/** Called with each beat: now and then, forgets nodes that have long been silent. */
+function makeForgetting({ store: { nodes }, identity }: HeartbeatParts): () => Promise<void> {
+  let beats = 0;
+  return async () => {
+    if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(identity.id));
+    beats += 1;
   };
 }
 
