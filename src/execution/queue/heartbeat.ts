@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../domain/clock.ts';
 import { BEAT_MS, type NodeFacts, SILENT_MS } from '../../domain/nodes/node.ts';
 import type { NodeIdentity } from '../../files/node-id.ts';
 import type { Log } from '../../log/log.ts';
-import { makeService } from '../../services/service.ts';
+import { makeService, type Service } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Peers } from '../../store/engine/database.ts';
 import type { BeatAnswer, NodeRow } from '../../store/worker-nodes.ts';
@@ -94,13 +94,7 @@ export function makeHeartbeat(
     return BEAT_MS;
   }
 
-  /** Beats now. */
-  async function refresh(): Promise<void> {
-    service.wake();
-    // The beat in progress, and one after it.
-    await service.settled();
-    await service.settled();
-  }
+  const refresh = () => beatNow(service);
 
   return {
     start: async () => {
@@ -122,6 +116,13 @@ export function makeHeartbeat(
     silentMs: silence.silentMs,
     clockAheadMs: aheadMs,
   };
+}
+
+async function beatNow({ wake, settled }: Pick<Service, 'wake' | 'settled'>): Promise<void> {
+  wake();
+  // The beat in progress, and one after it.
+  await settled();
+  await settled();
 }
 
 /** Called with each beat: now and then, forgets nodes that have long been silent. */
