@@ -11,7 +11,8 @@ import { severalNodes } from './migrations/044-several-nodes.ts';
 import { heldCalls } from './migrations/045-held-calls.ts';
 import { anchors } from './migrations/046-anchors.ts';
 import { workspaceNotes } from './migrations/047-workspace-notes.ts';
-import { runsAnywhere } from './migrations/048-runs-anywhere.ts';
+import { nodeClocks } from './migrations/048-node-clocks.ts';
+import { runsAnywhere } from './migrations/049-runs-anywhere.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -68,7 +69,8 @@ const STEPS: readonly (string | Expansion)[] = [
   heldCalls,
   anchors,
   { sql: workspaceNotes, runsWith: 46 },
-  { sql: runsAnywhere, runsWith: 46 },
+  nodeClocks,
+  { sql: runsAnywhere, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */
