@@ -5,9 +5,11 @@ import type { OrphanReport } from '../retention/orphans.ts';
 import type { Retention, RetentionProgress, RetentionReport } from '../retention/retention.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Audit } from './audit/audit.ts';
+import { type LeadParts, requireLead } from './lead.ts';
 
 export interface RetentionOperationParts {
-  readonly store: Pick<Store, 'retention'>;
+  readonly store: Pick<Store, 'retention' | 'peers'>;
+  readonly node: LeadParts['node'];
   readonly retention: Pick<Retention, 'collect' | 'report' | 'reportOrphans' | 'progress'>;
   readonly audit: Audit;
 }
@@ -23,7 +25,9 @@ export interface OrphanPaths extends Omit<OrphanReport, 'examples'> {
 }
 
 /** The verbs. */
-export function makeRetentionOperations({ store, retention, audit }: RetentionOperationParts) {
+export function makeRetentionOperations(parts: RetentionOperationParts) {
+  const { store, retention, audit } = parts;
+  const requireHere = () => requireLead(parts, 'What is old is removed');
   return {
     /** What would be removed; nothing is. */
     getRetention: (_caller: Administrator): Promise<RetentionReport> => retention.report(),
@@ -34,14 +38,18 @@ export function makeRetentionOperations({ store, retention, audit }: RetentionOp
       return { ...counts, examples: examples.map(orphanPath) };
     },
 
-    /** How the removal in progress is doing, or how the last one was. */
-    getRetentionProgress: (_caller: Administrator): Promise<RetentionProgress> => retention.progress(),
+    /** How the removal in progress is doing, or how the last one was. Throws as `requireLead` does. */
+    getRetentionProgress: async (_caller: Administrator): Promise<RetentionProgress> => {
+      requireHere();
+      return retention.progress();
+    },
 
-    /** Begins to remove now. With `trustClock`, also what a jump of the clock holds back. */
+    /** Begins to remove now. With `trustClock`, also what a jump of the clock holds back. Throws as `requireLead` does. */
     collectNow: async (
       caller: Administrator,
       { trustClock }: { readonly trustClock: boolean },
     ): Promise<Collection> => {
+      requireHere();
       await audit.act(caller, 'retention.collect', trustClock ? 'trust_clock' : 'now');
       if (trustClock) await store.retention.trustClock();
       const passNo = retention.collect();

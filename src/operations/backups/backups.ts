@@ -9,6 +9,7 @@ import type { Settings } from '../../domain/settings.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { BackupWire } from '../../wire/backups/backup.ts';
 import type { Audit } from '../audit/audit.ts';
+import { type LeadParts, requireLead } from '../lead.ts';
 
 /** Null: what the settings say. */
 export interface NewBackup {
@@ -24,7 +25,7 @@ export interface Pruning {
   readonly keepAtLeast: number | null;
 }
 
-export interface BackupOperationParts {
+export interface BackupOperationParts extends LeadParts {
   readonly backups: { readonly jobs: BackupJobs; readonly prune: Backups['prune'] };
   readonly audit: Pick<Audit, 'act'>;
   readonly settings: () => Pick<Settings, 'backup'>;
@@ -37,8 +38,10 @@ export interface BackupReport extends Readonly<BackupJob> {
 
 const KEEP_AT_LEAST = 1;
 
-/** The verbs. Each throws `conflict` while another backup is in progress. */
-export function makeBackupOperations({ backups, audit, settings }: BackupOperationParts) {
+/** The verbs. Each throws `conflict` while another backup is in progress, and those on one throw as `requireLead` does. */
+export function makeBackupOperations(parts: BackupOperationParts) {
+  const { backups, audit, settings } = parts;
+  const requireHere = () => requireLead(parts, 'Backups are made');
   const { jobs } = backups;
 
   async function begin(
@@ -47,6 +50,7 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
     request: Omit<BackupRequest, 'id'>,
     signal?: AbortSignal,
   ) {
+    requireHere();
     if (jobs.latest()?.state === 'running') throw new ErrandError('conflict', 'Another backup is in progress.');
     await audit.act(caller, 'backup.create', target);
     return jobs.begin(request, signal);
@@ -76,6 +80,7 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
 
     /** The backup in progress, otherwise the last one since the daemon started. Throws `not_found` when there was none. */
     getBackupJob: (_caller: Administrator): BackupReport => {
+      requireHere();
       const job = jobs.latest();
       if (job === undefined) throw notFound('Backup');
       return reportOf(job);
@@ -83,6 +88,7 @@ export function makeBackupOperations({ backups, audit, settings }: BackupOperati
 
     /** Cancels the backup of an id if it is in progress, and resolves when it has ended. Throws `not_found` for an older one. */
     cancelBackup: async (caller: Administrator, id: string): Promise<BackupReport> => {
+      requireHere();
       const job = jobs.latest();
       if (job?.id !== id) throw notFound('Backup');
       await audit.act(caller, 'backup.cancel', id);

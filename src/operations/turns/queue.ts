@@ -1,7 +1,7 @@
 // The queue as administrators see it: which runs wait, why, and for which run.
 import type { Clock } from '../../domain/clock.ts';
 import type { Administrator } from '../../domain/people/user.ts';
-import { countNodes, type NodeState } from '../../domain/nodes/node.ts';
+import { countNodes, type KnownNode, type NodeState } from '../../domain/nodes/node.ts';
 import type { ScheduleMode } from '../../domain/sessions/run.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue, QueueLoad } from '../../execution/queue/queue.ts';
@@ -12,7 +12,7 @@ import type { WaitingRun } from '../../store/runs/waiting-runs.ts';
 /**
  * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user.
  * `stop_unconfirmed`: for the executor of a stopped run of its session. `key_order`: for an earlier run of its key.
- * `task_busy`: for an earlier firing of its scheduled task. `slots_full`, `background_limit`: for a worker slot. `not_claiming`: the node has no workers, drains or is shutting down.
+ * `task_busy`: for an earlier firing of its scheduled task. `slots_full`, `background_limit`: for a worker slot. `not_claiming`: no node that has workers is online, but for those that drain or are shutting down.
  * `starting`: it no longer waits for anything.
  */
 export type WaitReason =
@@ -49,16 +49,27 @@ export interface QueueOperationParts {
   readonly clock: Clock;
 }
 
-/** Makes the verb: waiting runs in order of acceptance, with the state of the worker slots. */
+/** Makes the verb: waiting runs in order of acceptance, with the state of the worker slots of all nodes. */
 export function makeGetQueue({ store, queue, node, clock }: QueueOperationParts) {
   return async (_caller: Administrator, page: Page): Promise<QueueReport> => {
     const { items, total } = await store.runs.listWaiting(page);
     const { waiting: waitingForUser } = await store.runs.countUnfinished();
-    const load = queue.load();
+    const all = node.list();
+    const load = loadOf(queue.load(), all);
     const now = clock.now();
-    const { online, draining, drained } = countNodes(node.list());
+    const { online, draining, drained } = countNodes(all);
     const nodes = { online, draining: draining + drained };
     return { ...load, nodes, total, waitingForUser, items: items.map((run) => explain(run, load, now)) };
+  };
+}
+
+/** Of all nodes that start runs; of the others as they last said. */
+function loadOf(own: QueueLoad, nodes: readonly KnownNode[]): QueueLoad {
+  const others = nodes.filter(({ isThis, state, slots }) => !isThis && state === 'online' && slots > 0);
+  return {
+    open: own.open || others.length > 0,
+    slots: others.reduce((sum, { slots }) => sum + slots, own.slots),
+    busy: others.reduce((sum, { running }) => sum + running, own.busy),
   };
 }
 
