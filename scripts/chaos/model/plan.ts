@@ -5,7 +5,7 @@ import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
 export interface PlannedCall {
   readonly name: 'shell' | 'write_file';
   readonly input: Readonly<Record<string, string>>;
-  /** What the call writes to `TRACE_FILE`; null when it leaves no trace. */
+  /** What the call writes to `TRACE_FILE`, with a name of its execution; null when it leaves no trace. */
   readonly token: string | null;
 }
 
@@ -113,7 +113,8 @@ function callsOf(rules: PlanRules, number: number, step: number, chance: Chance)
 
 function shellCall({ marker }: PlanRules, token: string, chance: Chance): PlannedCall {
   const pause = chance.pick(['0.0', '0.0', '0.05', '0.2', '0.4']);
-  const command = `echo ${token} >>${TRACE_FILE}; sleep ${pause}${marker}; echo ${token} >>${ENDS_FILE}`;
+  // Each execution has a name: a workspace that is laid out elsewhere has its line again, and the same one.
+  const command = `line="${token} $$-$(date +%s%N)"; echo $line >>${TRACE_FILE}; sleep ${pause}${marker}; echo $line >>${ENDS_FILE}`;
   return { name: 'shell', input: { command }, token };
 }
 
