@@ -51,6 +51,8 @@ export const FIRST_SCHEDULED = 1_000_000;
 export const SITE_ENTRY = '/site/index.html';
 /** Steps with the same remainder leave the same file, so that its blob is shared. */
 const SITE_PARTS = 5;
+/** The largest are blobs of their own, the others are rows. */
+const SITE_PART_LINES = 3_000;
 
 /** The text of the page that a step leaves. */
 export function siteTextOf(number: number): string {
@@ -93,7 +95,7 @@ function siteCalls(number: number): PlannedCall[] {
   const part = number % SITE_PARTS;
   const files = [
     { path: SITE_ENTRY.slice(1), content: siteTextOf(number) },
-    { path: `site/parts/${part}.txt`, content: `Part ${part}.\n`.repeat(part * 1_000 + 1) },
+    { path: `site/parts/${part}.txt`, content: `Part ${part}.\n`.repeat(part * SITE_PART_LINES + 1) },
   ];
   return files.map((input) => ({ name: 'write_file', input, token: null }));
 }
@@ -102,7 +104,7 @@ function callsOf(rules: PlanRules, number: number, step: number, chance: Chance)
   return Array.from({ length: chance.pick([1, 1, 1, 2]) }, (_, position) => {
     const token = `${number}.${step}.${position}`;
     if (rules.shell && !chance.oneIn(3)) return shellCall(rules, token, chance);
-    const content = `Piece ${token}.\n`.repeat(chance.pick([1, 1, 50, 5_000]));
+    const content = `Piece ${token}.\n`.repeat(chance.pick([1, 50, 5_000, 10_000]));
     return {
       name: 'write_file',
       input: { path: `${chance.pick(['', 'deep/er/'])}${token}.txt`, content },

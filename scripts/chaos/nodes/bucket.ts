@@ -30,6 +30,7 @@ export async function startBucket(scratch: string): Promise<ChaosBucket> {
     ended.then(() => Promise.reject(new Error('The server of the bucket ended before it was ready.'))),
   ])) as [Buffer];
   const objects = join(directory, NAME, PREFIX);
+  mkdirSync(objects, { recursive: true });
   return {
     settings: { endpoint: `http://127.0.0.1:${Number(line)}`, bucket: NAME, prefix: PREFIX, key_file: keyFile },
     listFiles: () =>

@@ -20,7 +20,7 @@ import { makeNodesDiary, type NodesDiary } from './diary.ts';
 import { checkNodes } from './left.ts';
 import { type ChaosNode, keepNode } from './node.ts';
 import type { Parts } from './parts.ts';
-import { rowsOf } from './report.ts';
+import { rowsOf, timelineOf } from './report.ts';
 import { watchStalls } from './stalls.ts';
 import { blowOver } from './storm.ts';
 
@@ -72,6 +72,7 @@ function makeSubject(parts: Parts): Subject {
   const { engine, bucket, balancer, nodes, dataDir, apiKey } = parts;
   const operator = makeOperator({ url: balancer.url, apiKey });
   let diary: NodesDiary | undefined;
+  let timeline = '';
   const look = () => engine.look({ dataDir });
 
   async function blow({ kills, seed, report }: StormRequest): Promise<Storm> {
@@ -80,6 +81,7 @@ function makeSubject(parts: Parts): Subject {
     const blown = await blowOver({ nodes, cluster: engine.cluster, operator }, { count: kills, seed, report });
     watched.stop();
     const held = await locks.stop();
+    timeline = timelineOf(nodes, blown, [...held, ...watched.stalls]);
     const attempts = await readAttempts(engine.cluster);
     diary = makeNodesDiary({ ...blown, nodes, attempts, locks: held, stalls: watched.stalls });
     return {
@@ -127,7 +129,7 @@ function makeSubject(parts: Parts): Subject {
       const server = await engine.close(isKept);
       return isKept ? [...nodes.map(({ daemon }) => daemon.dataDir), ...(server === null ? [] : [server])] : [];
     },
-    logs: () => Object.fromEntries(nodes.map(({ name, daemon }) => [name, daemon.stderr()])),
+    logs: () => ({ timeline, ...Object.fromEntries(nodes.map(({ name, daemon }) => [name, daemon.stderr()])) }),
   };
 }
 

@@ -17,6 +17,8 @@ export interface End extends Stretch {
 /** What is to follow the next end. */
 export interface Plan {
   readonly downMs: number;
+  /** It is started when this is aborted, if that comes first. */
+  readonly early?: AbortSignal;
   /** When the start is killed once, after so many ms; null: it isn't. */
   readonly interruptMs: number | null;
 }
@@ -69,7 +71,7 @@ export function keepNode(
   async function startAgain(wanted: Plan | null): Promise<void> {
     const left = await orphans(daemon.dataDir, daemon.dataDir, known);
     problems.push(...left.map((words) => `${name}, after its end ${ends.length + 1}: ${words}`));
-    await sleep(wanted?.downMs ?? RESTART_MS);
+    await sleep(wanted?.downMs ?? RESTART_MS, undefined, { signal: wanted?.early }).catch(() => undefined);
     if (wanted !== null && wanted.interruptMs !== null) {
       await killWhileStarting(victim, wanted.interruptMs);
       interrupted += 1;

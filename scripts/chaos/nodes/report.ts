@@ -1,6 +1,8 @@
 // What the report says of a storm over several nodes: which faults came, what they met, and how long it took until work went on.
+import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 import type { Row } from '../subject.ts';
 import type { Attempt } from './attempts.ts';
+import type { ChaosNode } from './node.ts';
 import type { Parts } from './parts.ts';
 import type { Blown } from './storm.ts';
 import type { Kind, Strike } from './strikes.ts';
@@ -73,3 +75,21 @@ function renderDelays(strikes: readonly Strike[], attempts: readonly Attempt[]):
 }
 
 const LATE_MS = 60_000;
+
+/** Everything that came, a line each, in the order of the beginnings. */
+export function timelineOf(
+  nodes: readonly ChaosNode[],
+  { strikes, serverDown }: Blown,
+  others: readonly Stretch[],
+): string {
+  const lines = [
+    ...strikes.map(
+      (one) => [one, `${one.node.name} ${one.kind}${one.takenAt === null ? '' : ', taken for lost'}`] as const,
+    ),
+    ...nodes.flatMap(({ name, ends }) => ends.map((one) => [one, `${name} ended with ${one.code}`] as const)),
+    ...serverDown.map((one) => [one, 'the server is killed'] as const),
+    ...others.map((one) => [one, 'a lock is held, or the machine stands still'] as const),
+  ].toSorted(([a], [b]) => a.from - b.from);
+  const time = (at: number) => new Date(at).toISOString().slice(11, 23);
+  return lines.map(([{ from, to }, words]) => `${time(from)} to ${time(to)}: ${words}\n`).join('');
+}
