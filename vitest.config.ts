@@ -23,7 +23,7 @@ const acceptedOnBoth = [
   'test/acceptance/schedules/schedules.test.ts',
   'test/acceptance/webhooks/webhooks.test.ts',
 ];
-const onPostgres = ['test/store/engine/postgres/**/*.test.ts'];
+const onPostgres = ['test/store/engine/postgres/**/*.test.ts', 'test/daemon/peers/*.test.ts'];
 
 const projectsOnPostgres = [
   {
@@ -32,7 +32,7 @@ const projectsOnPostgres = [
       name: 'postgres',
       // The files of a worker share its modules and connections: each opens stores of its own.
       isolate: false,
-      include: ['test/store/**/*.test.ts'],
+      include: ['test/store/**/*.test.ts', ...onPostgres],
       exclude: onSqlite,
       pool: 'forks' as const,
       env: { ERRAND_TEST_ENGINE: 'postgres' },

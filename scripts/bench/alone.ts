@@ -5,6 +5,7 @@ import { measureFiles } from './cases/files.ts';
 import { measureHistory } from './cases/history.ts';
 import { measureOffice } from './cases/office/office.ts';
 import { measurePackage } from './cases/package.ts';
+import { measureNodes } from './cases/nodes.ts';
 import { measurePostgres } from './cases/postgres.ts';
 import { measureProfile } from './cases/profile.ts';
 import { measureRetention } from './cases/retention.ts';
@@ -63,6 +64,7 @@ export const CASES = [
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
   { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
   { part: 'postgres', what: 'the store on PostgreSQL', measure: measurePostgres },
+  { part: 'nodes', what: 'several daemons on one database', measure: measureNodes },
   { part: 'storm', what: 'the worst inputs together', measure: measureStorm },
   { part: 'profile', what: 'where the time of a run goes', measure: measureProfile },
   { part: 'tools', what: 'tools', measure: (p) => measureTools(p.scratch, p.scale, p.say) },

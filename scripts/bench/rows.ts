@@ -1,5 +1,6 @@
 // The lines of what only errand does.
 import type { Row } from './row.ts';
+import { NODE_ROWS } from './rows-of-nodes.ts';
 import { POSTGRES_ROWS } from './rows-of-postgres.ts';
 import { RESULT_ROWS } from './rows-of-results.ts';
 
@@ -167,6 +168,7 @@ export const RUN_ROWS: readonly Row[] = [
   { key: 'hookPlannedSlowestMs', label: '  slowest /healthz meanwhile, ms', digits: 0 },
   ...RESULT_ROWS,
   ...POSTGRES_ROWS,
+  ...NODE_ROWS,
   { key: 'keyChecksPerSecond', label: 'API keys checked/s', digits: 0 },
   { key: 'tokenChecksPerSecond', label: 'login tokens checked/s', digits: 0 },
   { key: 'busyElsewherePercent', label: 'machine busy with other things, %', digits: 0 },

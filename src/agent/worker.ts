@@ -27,8 +27,8 @@ const reasonOf = (stopped: Stop | null) => (stopped?.kind === 'canceled' ? stopp
 const argumentFaults = makeArgumentCheck();
 
 /** Executes the runs that come on the port, until it is closed. */
-export default function serve({ port, taken, budgets }: ThreadTask): Promise<void> {
-  return serveRuns(port, openOutbox(port, taken), ({ brief, waiting }, share) => {
+export default function serve({ port, taken, budgets, windowMs }: ThreadTask): Promise<void> {
+  return serveRuns(port, openOutbox(port, { taken, windowMs }), ({ brief, waiting }, share) => {
     void carryOut(brief, openChannel(share, { waiting, budgets }));
   });
 }

@@ -63,7 +63,7 @@ async function build(start: Start): Promise<Daemon> {
   // The command of the search runs during all that follows.
   const [files] = await Promise.all([openFiles(start, { live, log, store }), begun]);
 
-  const anchor = await openAuditAnchor(start, { deriveKey, log, store });
+  const anchor = await openAuditAnchor(start, { deriveKey, log, store, identity });
   const secrets = makeSecretBox(deriveKey);
   const bus = makeBus();
   store.onCommitted(bus.publish);

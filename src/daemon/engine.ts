@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { findChromium } from '../agent/browser/find-chromium.ts';
+import { SHARED_WINDOW_MS, WINDOW_MS } from '../agent/port/outbox.ts';
 import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
@@ -10,6 +11,7 @@ import type { LiveConfig } from '../config/live-config.ts';
 import { within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
+import { collectedOfAll } from '../events/collected.ts';
 import { makeWakes, type Wakers } from '../events/wakes.ts';
 import { type Collector, makeCollector } from '../execution/artifacts/collector.ts';
 import { makeEmptyArchives } from '../execution/artifacts/empty-archives.ts';
@@ -19,6 +21,7 @@ import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-pa
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
+import { makeBudgetWatch } from '../execution/executor/budget-watch.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
 import type { HeartbeatParts } from '../execution/queue/heartbeat.ts';
@@ -50,6 +53,7 @@ import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import { openScheduler } from './opening/open-scheduler.ts';
 import { openWebhooks } from './opening/open-webhooks.ts';
 import { openBroker } from './run-services.ts';
+import { makeLooks } from './looks.ts';
 import { makeSingles, type Singles } from './singles.ts';
 import { daemonClock as clock } from './daemon-clock.ts';
 
@@ -102,13 +106,16 @@ export function makeEngine(parts: EngineParts) {
     silenced: () => queue.abandon(),
     led: singles.start,
   });
-  const queueWait = makeQueueWait({ store, clock, log, settings });
-  const questionWatch = makeQuestionWatch({ store, clock, log });
+  const watches = openWatches(parts, { node, happened });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
   const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
-  const collector = makeCollector({ ...parts, workspaces, clock, settings, happened });
-  collector.onCollected(singles.during(webhooks.planner.collected));
-  const publishing = openPublishing({ ...parts, collector, happened, clock });
+  // Where others may have workspaces as well.
+  const here = store.peers === null ? null : parts.identity.id;
+  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
+  const onCollected = here === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
+  if (here !== null) onCollected(collector.knownElsewhere);
+  onCollected(singles.during(webhooks.planner.collected));
+  const publishing = openPublishing({ ...parts, onCollected, happened, clock });
   const retention = openRetention({
     ...parts,
     live: liveDuring(live, singles),
@@ -121,16 +128,13 @@ export function makeEngine(parts: EngineParts) {
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
-
-  const scheduler = openScheduler({ ...parts, node, clock });
-  store.schedules.onRescheduled(() => happened('task rescheduled'));
   const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
   const rooms = { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened };
-  const wakers = wakersOf(singles, { ...rooms, queueWait, questionWatch, sweeper, scheduler });
-  const services = servicesOf(parts, singles, { ...rooms, queueWait, sweeper, questionWatch, leases, scheduler });
+  const wakers = wakersOf(singles, { ...rooms, ...watches, sweeper });
+  const services = servicesOf(parts, singles, { ...rooms, ...watches, wakers, sweeper, leases });
   return {
-    rooms: { ...rooms, singles },
+    rooms: { ...rooms, node: removing(node, collector), singles },
     closers: services.map(({ stop }) => stop),
     /** Starts the services. Rescue what a crash left unfinished before. */
     start: () => {
@@ -152,6 +156,7 @@ const liveDuring = (live: LiveConfig, { during }: Singles): LiveConfig => ({
 interface ServiceRooms
   extends Pick<Engine['rooms'], 'node' | 'webhooks' | 'retention' | 'publishing' | 'collector' | 'pool' | 'queue'>,
     Pick<Engine['rooms'], 'documentReader'> {
+  readonly wakers: Wakers;
   readonly queueWait: Service;
   readonly sweeper: Sweeper;
   readonly questionWatch: Service;
@@ -180,10 +185,12 @@ function servicesOf(
     { start: collector.start, stop: collector.stop },
     { stop: async () => endRuns(pool, queue) },
     single(rooms.questionWatch),
+    ...(store.peers === null ? [] : [started(makeBudgetWatch({ store, clock, log }))]),
     { stop: rooms.documentReader.stop },
     ...(config.workers ? [{ start: leases.wake, stop: leases.stop }] : []),
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
     single(rooms.scheduler),
+    ...(store.peers === null ? [] : [single(makeLooks({ wakers: rooms.wakers, clock, log }))]),
     started(makeDiskWatch({ store, directory: config.locations.dataDir, clock, log })),
   ];
 }
@@ -196,6 +203,17 @@ function hearStops(bus: Bus, stopper: Pick<Stopper, 'noticeStopped'>): void {
   });
 }
 
+/** What looks at waits, questions and tasks that are due. */
+function openWatches(parts: EngineParts, { node, happened }: Pick<Engine['rooms'], 'node' | 'happened'>) {
+  const { store, log } = parts;
+  store.schedules.onRescheduled(() => happened('task rescheduled'));
+  return {
+    queueWait: makeQueueWait({ store, clock, log, settings: parts.live.settings }),
+    questionWatch: makeQuestionWatch({ store, clock, log }),
+    scheduler: openScheduler({ ...parts, node, clock }),
+  };
+}
+
 interface Woken {
   readonly wake: () => void;
 }
@@ -206,7 +224,7 @@ interface WokenServices {
   readonly questionWatch: Woken;
   readonly collector: Pick<Collector, 'wake'>;
   readonly sweeper: Pick<Sweeper, 'notice'>;
-  readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'sender' | 'upkeep'>;
+  readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'send' | 'upkeep'>;
   readonly scheduler: Woken;
   readonly publishing: Pick<ReturnType<typeof openPublishing>, 'publisher' | 'sweeper'>;
 }
@@ -221,7 +239,7 @@ function wakersOf({ during }: Singles, services: WokenServices): Wakers {
     collector: collector.wake,
     sweeper: during((_, occasion) => sweeper.notice(occasion)),
     planner: during((_, occasion) => webhooks.planner.notice(occasion)),
-    sender: during(() => webhooks.sender.wake()),
+    sender: during(webhooks.send),
     upkeep: during(webhooks.upkeep.wake),
     scheduler: during(scheduler.wake),
     publisher: during(publishing.publisher.wake),
@@ -252,9 +270,10 @@ interface BackgroundService {
 const started = ({ wake, stop }: Pick<Service, 'wake' | 'stop'>): BackgroundService => ({ start: wake, stop });
 
 /** The pool of threads, whose size follows the settings. */
-function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce }: Store): WorkerPool {
+function openPool({ settings, onChange }: LiveConfig, log: Log, { budgetsInForce, peers }: Store): WorkerPool {
   const budgets = shareBudgets(budgetsInForce);
-  const pool = makeWorkerPool({ log, clock, budgets, size: sizeOf(settings()) });
+  const windowMs = peers === null ? WINDOW_MS : SHARED_WINDOW_MS;
+  const pool = makeWorkerPool({ log, clock, budgets, windowMs, size: sizeOf(settings()) });
   onChange(() => pool.resize(sizeOf(settings())));
   return pool;
 }
@@ -282,6 +301,16 @@ function openNode(
   };
   return makeNode({ store, peers: store.peers, clock, log, identity, process: identity.process, facts, ...hooks });
 }
+
+/** What a removed node has not collected is lost with it. */
+const removing = (node: WorkerNodes, { nodeRemoved }: Pick<Collector, 'nodeRemoved'>): WorkerNodes => ({
+  ...node,
+  remove: async (...which) => {
+    const isRemoved = await node.remove(...which);
+    if (isRemoved) nodeRemoved();
+    return isRemoved;
+  },
+});
 
 /** The browser, searched for again when the settings change. */
 function openBrowser({ settings, onChange }: LiveConfig, log: Log, sandbox: () => SandboxGrant | null): BrowserPart {

@@ -12,6 +12,7 @@ import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';
 import { makeDisk } from '../files/disk.ts';
 import type { NodeIdentity } from '../files/node-id.ts';
+import type { DeriveKey } from '../files/master-key.ts';
 import { requireRestored } from '../files/restore-marker.ts';
 import { secureSnapshots } from '../files/secured-snapshots.ts';
 import { makeSnapshotThread } from '../files/snapshots/snapshot-thread.ts';
@@ -116,12 +117,21 @@ function renderersFor({ service }: Config): Renderers {
   };
 }
 
-type AnchorParts = Pick<Parameters<typeof makeAnchorKeeper>[0], 'deriveKey' | 'log' | 'store'>;
+interface AnchorParts {
+  readonly deriveKey: DeriveKey;
+  readonly log: Log;
+  readonly store: Store;
+  readonly identity: NodeIdentity;
+}
 
 /** The anchor of the audit log, compared with it. It ends after all that records, and before the database closes. */
-export async function openAuditAnchor({ configuration, closers }: Start, parts: AnchorParts): Promise<AnchorKeeper> {
+export async function openAuditAnchor(
+  { configuration, closers }: Start,
+  { identity, ...parts }: AnchorParts,
+): Promise<AnchorKeeper> {
   const { dataDir } = configuration.config.locations;
-  const anchor = makeAnchorKeeper({ ...parts, dataDir, clock: daemonClock });
+  const node = { id: identity.id, hasPeers: parts.store.peers !== null };
+  const anchor = makeAnchorKeeper({ ...parts, dataDir, node, clock: daemonClock });
   closers.push(anchor.stop);
   await anchor.start();
   return anchor;

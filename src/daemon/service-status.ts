@@ -11,6 +11,7 @@ const CLOSING_MS = 30_000;
 
 /** A step of a migration. */
 export function migrationStatus({ kind, from, to, bytes }: MigrationStep): string {
+  if (kind === 'wait') return 'Migrating: waiting for another node that changes the schema of the database';
   const size = `${Math.ceil(bytes / MB)} MB`;
   return kind === 'copy'
     ? `Migrating: copying the database (${size}) before its schema changes from version ${from} to ${to}`

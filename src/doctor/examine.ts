@@ -1,6 +1,9 @@
 // Examines an installation: every check in its order, each with a deadline and alone in its failure.
 import path from 'node:path';
 import { ErrandError, messageOf } from '../domain/errors.ts';
+import { hasBucket } from '../config/blob-target.ts';
+import { readNodeId } from '../files/node-id.ts';
+import type { AnchoringNode } from '../store/audit/anchored.ts';
 import { ORPHAN_AGE_MS } from '../files/orphans.ts';
 import type { Doctor, ExaminationRequest, Finding } from '../operations/doctor.ts';
 import type { Check, CheckResult } from './check.ts';
@@ -48,6 +51,7 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
         defined: installation.defined(),
         now: clock.now(),
         auditEnd: anchor.kind === 'seen' ? anchor.anchor.end : null,
+        node: nodeOf(installation),
       };
       let scan: Promise<Scan> | undefined;
       const subject: Subject = {
@@ -65,6 +69,20 @@ export function makeDoctor(installation: Installation): Doctor & { stop(): Promi
   }
 
   return { examine, stop: scanner.stop };
+}
+
+/** Without an id, no daemon has run there. */
+function nodeOf(installation: Installation): AnchoringNode {
+  const hasPeers = engineIn(installation) === 'postgres' && hasBucket(installation.settings());
+  return { id: idIn(installation.locations.dataDir), hasPeers };
+}
+
+function idIn(dataDir: string): string {
+  try {
+    return readNodeId(dataDir) ?? '';
+  } catch {
+    return '';
+  }
 }
 
 /** Those that concern its database. */

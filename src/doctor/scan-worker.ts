@@ -2,7 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { GB } from '../domain/byte-units.ts';
 import { messageOf } from '../domain/errors.ts';
-import { SCHEMA_VERSION } from '../store/engine/schema.ts';
 import { inspect } from '../store/inspection/inspect.ts';
 import { makeNamedBlobs } from '../store/inspection/named-blobs.ts';
 import { openInspector } from '../store/inspection/open-inspector.ts';
@@ -27,7 +26,7 @@ async function scan(task: ScanTask): Promise<Scan> {
       const database = await inspect(store, { ...task, largeBytes: LARGE_BYTES });
       const rows = makeNamedBlobs(store);
       // The tables of an older schema are others.
-      const bucket = database.schemaVersion === SCHEMA_VERSION ? await rows.bucket() : null;
+      const bucket = database.isUsable ? await rows.bucket() : null;
       const counted = await countBlobs(rows, { directory: blobs, bucket }, limit);
       return { ok: true, database, blobs: counted, orphans: await countOrphans(task, rows, limit) };
     } finally {

@@ -1,6 +1,7 @@
 // The scan of the database and the blobs, in a thread: it takes long, and the files may be anything.
 import type { Defined } from '../domain/capabilities/pin.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { AnchoringNode } from '../store/audit/anchored.ts';
 import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import type { Orphan } from '../files/orphans.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
@@ -46,6 +47,8 @@ export interface ScanTask {
   readonly full: boolean;
   /** The end of the audit log by its anchor; null without one. */
   readonly auditEnd: AuditLink | null;
+  /** Whose anchor that is. */
+  readonly node: AnchoringNode;
   readonly defined: Defined | null;
   readonly now: number;
 }

@@ -25,6 +25,7 @@ const UNRECORDED_OCCASIONS = [
   'task rescheduled',
   'webhook changed',
   'webhook disabled',
+  'deliveries planned',
   'share changed',
   'draft abandoned',
 ] as const;
@@ -67,14 +68,18 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'webhook changed': ['planner', 'upkeep', 'sender'],
   // What is pending of it has to go.
   'webhook disabled': ['upkeep'],
+  // At a node that sends none.
+  'deliveries planned': ['sender'],
   // It ends at another time, or its bytes are to be given back.
   'share changed': ['pageSweeper'],
   'draft abandoned': ['pageSweeper'],
 };
 
-/** Turns that somebody waits for are admitted by the queue itself, but where another node accepts them. */
-const isForQueue = (event: JournalEvent, hasPeers: boolean): boolean =>
-  event.type !== 'run.queued' || hasPeers || isBackground(event);
+/** Turns that somebody waits for are admitted by the queue itself, but where another node accepts them: then those that it didn't start. */
+const isForQueue = (event: JournalEvent, next: JournalEvent | undefined, hasPeers: boolean): boolean =>
+  event.type !== 'run.queued' ||
+  isBackground(event) ||
+  (hasPeers && !(next?.type === 'run.started' && next.runSeq === event.runSeq));
 
 function isBackground(event: JournalEvent): boolean {
   return event.type === 'run.queued' && event.payload.scheduleMode === 'background';
@@ -124,14 +129,12 @@ export function makeWakes(peers: Pick<Peers, 'tell' | 'onTold'> | null = null): 
   return {
     follow: (bus, services) => {
       wakers = services;
-      const isConcerned: { readonly [S in WokenService]?: (event: JournalEvent) => boolean } = {
-        queue: (event) => isForQueue(event, peers !== null),
-        queueWait: isBackground,
-      };
+      const isConcerned = (service: WokenService, event: JournalEvent, next: JournalEvent | undefined): boolean =>
+        service === 'queue' ? isForQueue(event, next, peers !== null) : service !== 'queueWait' || isBackground(event);
       bus.subscribeAll((events) => {
-        for (const event of events)
+        for (const [at, event] of events.entries())
           for (const service of WAKES[event.type] ?? [])
-            if (isConcerned[service]?.(event) ?? true) services[service](event.sessionSeq, event.type);
+            if (isConcerned(service, event, events[at + 1])) services[service](event.sessionSeq, event.type);
       });
     },
     stopConfirmed: (sessionSeq) => tell('stop confirmed', sessionSeq),

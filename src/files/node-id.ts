@@ -14,15 +14,19 @@ export interface NodeIdentity {
   readonly place: string;
 }
 
+const fileIn = (dataDir: string) => join(dataDir, 'node-id');
+
 /** Reads it, or makes it. Call it under the lock of the data directory. Throws `conflict` when the file has something else. */
 export function openNodeIdentity(dataDir: string): NodeIdentity {
-  const file = join(dataDir, 'node-id');
-  const id = readId(file) ?? makeId(file);
+  const file = fileIn(dataDir);
+  const id = readNodeId(dataDir) ?? makeId(file);
   const { dev, ino } = statSync(file, { bigint: true });
   return { id, file, place: `${hostname()}:${dev}:${ino}` };
 }
 
-function readId(file: string): string | undefined {
+/** The id; undefined before a daemon has run there. Throws `conflict` as above. */
+export function readNodeId(dataDir: string): string | undefined {
+  const file = fileIn(dataDir);
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUuid } from '../domain/ids.ts';
 import { blobPath, listKeys } from './blobs/blob-place.ts';
-import { RETIRED_PREFIX } from './workspaces.ts';
+import { sessionOf } from './workspaces.ts';
 
 export interface Orphan {
   /** `row`: a small blob. */
@@ -73,7 +73,7 @@ async function* eachOrphan(parts: OrphanParts): AsyncGenerator<Orphan | null> {
     last = some.at(-1)?.key;
   }
   for await (const entry of await opendir(workspaces)) {
-    const name = entry.name.replace(RETIRED_PREFIX, '');
+    const name = sessionOf(entry.name);
     const isOrphan = isUuid(name) && !(await hasFiles(name)) && (await oldOf(join(workspaces, entry.name), before));
     yield isOrphan ? { kind: 'workspace', name, bytes: 0 } : null;
   }

@@ -1,4 +1,4 @@
-// The snapshot thread over a bucket: what it packs is brought to it, and what it stores is in the bucket before anyone knows of it.
+// The snapshot thread over a bucket: what it packs or lays out is brought to it, and what it stores is in the bucket before anyone knows of it.
 import type { S3Blobs } from './blobs/s3/s3-blobs.ts';
 import type { Archive, PackRequest, SnapshotThread } from './snapshots/snapshot-thread.ts';
 
@@ -26,6 +26,7 @@ export function secureSnapshots(
         );
       return snapshot;
     },
+    layOut: (request) => thread.layOut({ ...request, bring }),
     packTarGz: packing(thread.packTarGz),
     packZip: packing(thread.packZip),
   };

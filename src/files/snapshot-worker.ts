@@ -10,12 +10,13 @@ import {
   type LastFromSnapshotThread,
   type Looked,
   type PackTask,
-  type SnapshotTask,
+  type ThreadTask,
   type ToSnapshotThread,
 } from './snapshots/snapshot-requests.ts';
+import { layOut } from './snapshots/lay-out.ts';
 import { packArchive } from './archives/pack-archive.ts';
 import { removeScratch } from './blobs/blob-place.ts';
-import { lacksSpace } from './blobs/no-space.ts';
+import { isNoSpace, lacksSpace } from './blobs/no-space.ts';
 import { type Numbered, READY } from '../threads/resident.ts';
 import { makePace, type Pace } from './snapshots/pace.ts';
 import type { SnapshotFile } from './snapshots/snapshot.ts';
@@ -51,7 +52,7 @@ parentPort?.on('message', ({ id, message }: Numbered<ToSnapshotThread>) => {
 });
 parentPort?.postMessage(READY, []);
 
-async function carryOut(id: number, request: Request, task: SnapshotTask | PackTask): Promise<void> {
+async function carryOut(id: number, request: Request, task: ThreadTask): Promise<void> {
   const pace = makePace(task.deadlineMs);
   request.pace = pace;
   let last: LastFromSnapshotThread;
@@ -68,13 +69,15 @@ async function carryOut(id: number, request: Request, task: SnapshotTask | PackT
   report(id, last, [last.contents.buffer]);
 }
 
-async function work(task: SnapshotTask | PackTask, request: Request, how: Work): Promise<LastFromSnapshotThread> {
+async function work(task: ThreadTask, request: Request, how: Work): Promise<LastFromSnapshotThread> {
   const { files } = request;
   let looked: Looked | null = null;
   if (task.kind === 'snapshot') {
     const found = await takeSnapshot(task, { manifests, recorded: task.since === null ? files : null }, how);
     if (found === 'unknown') return { t: 'unknown', ...nothing() };
     looked = found;
+  } else if (task.kind === 'lay-out') {
+    return { t: 'laid', laid: await layOut(task, files, manifests, how), ...nothing() };
   } else await packArchive(task, files, how);
   return { t: 'done', looked, ...(request.unreported ?? nothing()) };
 }
@@ -86,7 +89,7 @@ function makeReports(
   id: number,
   request: Request,
   task: Pick<PackTask, 'holdsFirst' | 'scratch'>,
-): Pick<Work, 'ask' | 'report' | 'reportGone'> {
+): Pick<Work, 'ask' | 'bring' | 'report' | 'reportGone'> {
   const path = contentsPath(task);
   let written = 0;
   // One at a time: many messages would be read in one turn of the main thread's loop.
@@ -95,6 +98,14 @@ function makeReports(
     request.held = resolve;
     report(id, message);
     await promise;
+  };
+  const ask = async (message: FromSnapshotThread) => {
+    const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Uint8Array> | null>();
+    request.asked = resolve;
+    report(id, message);
+    const contents = await promise;
+    if (contents === null) throw new ErrandError('unavailable', 'Files could not be read.');
+    return contents;
   };
   return {
     report: async (files, contents, areAll) => {
@@ -111,14 +122,8 @@ function makeReports(
       await reportAndWait({ t: 'found', files: placed, contents: path });
     },
     reportGone: async (paths) => reportAndWait({ t: 'gone', paths }),
-    ask: async (keys) => {
-      const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Uint8Array> | null>();
-      request.asked = resolve;
-      report(id, { t: 'wanted', keys });
-      const contents = await promise;
-      if (contents === null) throw new ErrandError('unavailable', 'Files could not be read.');
-      return contents;
-    },
+    ask: async (keys) => ask({ t: 'wanted', keys }),
+    bring: async (keys) => void (await ask({ t: 'bring', keys })),
   };
 }
 
@@ -131,7 +136,7 @@ function wordsFor(error: unknown): Omit<Extract<FromSnapshotThread, { t: 'failed
   // A stream that is ended by its signal throws an error of its own around the reason.
   const reason = error instanceof Error && error.name === 'AbortError' ? error.cause : error;
   const said = { cause: null, full: false, lostBlob: reason instanceof LostBlobError };
-  if (reason instanceof ErrandError) return { ...said, words: reason.message };
+  if (reason instanceof ErrandError) return { ...said, words: reason.message, full: isNoSpace(reason) };
   const cause = messageOf(reason);
   if (codeOf(reason) === 'EFBIG') return { ...said, words: 'A file would be larger than the system allows.', cause };
   return { ...said, words: 'Files could not be read or written.', cause, full: lacksSpace(reason) };

@@ -12,6 +12,7 @@ import { walkBeneath } from '../disk/walk-beneath.ts';
 import type { Attachment } from '../domain/sessions/content.ts';
 import { codeOf, ErrandError } from '../domain/errors.ts';
 import type { BlobStore } from './blobs/blobs.ts';
+import { LAYING_PREFIX } from './snapshots/snapshot-thread.ts';
 
 export interface Workspaces {
   /** Owner of what agents create, unless another one is given; null is the daemon's own user. */
@@ -46,8 +47,10 @@ export interface PlaceOptions {
 }
 
 /** Of the names of workspaces that were taken out of the way. */
-export const RETIRED_PREFIX = '.retired-';
+const RETIRED_PREFIX = '.retired-';
 const retiredName = (sessionId: string) => `${RETIRED_PREFIX}${sessionId}`;
+/** The session that a name in the directory of workspaces is of, if it is one's. */
+export const sessionOf = (name: string): string => name.replace(RETIRED_PREFIX, '').replace(LAYING_PREFIX, '');
 const UUID = /^[0-9a-f-]{36}$/;
 const isTemporary = (name: string) =>
   name.startsWith(TEMPORARY_PREFIX) && UUID.test(name.slice(TEMPORARY_PREFIX.length));
@@ -85,7 +88,7 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       }
     },
     remove: async (sessionId) => {
-      for (const name of [sessionId, retiredName(sessionId)])
+      for (const name of [sessionId, retiredName(sessionId), `${LAYING_PREFIX}${sessionId}`])
         if (await isThere(directory, name)) await removeBeneath(directory, name);
     },
     retire: (sessionId) => {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
+import type { OnCollected } from '../events/collected.ts';
 import type { Happened } from '../events/wakes.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { withAllHeld } from '../files/blobs/with-all-held.ts';
@@ -16,8 +17,9 @@ export interface VersionParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
   readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
-  /** Calls a listener with each session whose files may have become known, until the result is called. */
-  onCollected(listener: (sessionSeq: number) => void): () => void;
+  readonly onCollected: OnCollected;
+  /** Whether runs of the session may be collected by other processes, which don't report all of it. */
+  readonly hasPeers: boolean;
   readonly happened: Happened;
   readonly clock: Clock;
   settings(): Pick<Settings, 'publish'>;
@@ -43,6 +45,8 @@ export interface Versions {
 /** Files in one commit: each needs a place of its own in the index on contents. */
 const PART = 250;
 const WAIT_MS = 20_000;
+/** While it waits, what other processes find is looked for so often. */
+const LOOK_MS = 1_000;
 /** Versions that are made at once: each holds the rows of its files. */
 const MAX_ACTIVE = 32;
 /** Of them, those that one owner asked for: nobody keeps the others waiting. */
@@ -66,7 +70,7 @@ function makeTurns(): (userSeq: number) => () => void {
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeVersions(parts: VersionParts): Versions {
-  const { store, blobs, disk, onCollected, happened, clock, settings } = parts;
+  const { store, blobs, disk, onCollected, hasPeers, happened, clock, settings } = parts;
   let active = 0;
   const takeTurn = makeTurns();
 
@@ -110,7 +114,8 @@ export function makeVersions(parts: VersionParts): Versions {
       const ignore = onCollected((sessionSeq) => {
         if (sessionSeq === source.sessionSeq) change.resolve();
       });
-      const timer = clock.after(Math.max(until - clock.monotonic(), 0), change.resolve);
+      const leftMs = Math.max(until - clock.monotonic(), 0);
+      const timer = clock.after(hasPeers ? Math.min(leftMs, LOOK_MS) : leftMs, change.resolve);
       try {
         const outcome = await attempt(source, publication, note);
         if (outcome.kind !== 'uncollected' || clock.monotonic() >= until) return outcome;

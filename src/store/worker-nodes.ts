@@ -1,7 +1,7 @@
 // Rows of nodes: who has registered, and its beats. Whether one is online, each process observes itself (L6).
 import { notFound } from '../domain/errors.ts';
 import type { NodeFacts } from '../domain/nodes/node.ts';
-import type { BudgetKit } from './budgets/reserve.ts';
+import type { BudgetKit } from './budgets/budget-kit.ts';
 import { rescueNode } from './lifecycle/rescue-node.ts';
 import type { Rescued } from './lifecycle/rescue-runs.ts';
 import { makeAuditedWrite, type Note } from './audit/record-entry.ts';
@@ -51,6 +51,8 @@ const LEAD = `UPDATE worker_nodes SET leader = 1
   WHERE id = ? AND NOT EXISTS (SELECT 1 FROM worker_nodes WHERE leader = 1)`;
 const LEAVE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND process = ?`;
 const LOSE = `UPDATE worker_nodes SET process = NULL, running = 0, leader = 0 WHERE id = ? AND beats = ? AND process IS NOT NULL`;
+// Its data directory may be gone, and the anchor of the audit log in it.
+const UNANCHOR = 'DELETE FROM audit_anchors WHERE node_id = ?';
 // Before the first node, only the key of the installation is known.
 const AT_HOME = `INSERT INTO installation (id, home_node) VALUES (1, ?)
   ON CONFLICT (id) DO UPDATE SET home_node = excluded.home_node WHERE installation.home_node = ''`;
@@ -118,6 +120,7 @@ export function makeWorkerNodes(database: Database, kit: BudgetKit) {
     remove: ({ id, beats }: Pick<NodeRow, 'id' | 'beats'>, note?: Note<boolean>) =>
       auditedWrite(note, function* (tx) {
         if ((yield* tx.count('DELETE FROM worker_nodes WHERE id = ? AND beats = ?', id, beats)) === 0) return false;
+        yield* tx.run(UNANCHOR, id);
         yield* rescueNode(tx, kit, id);
         return true;
       }),
@@ -139,6 +142,7 @@ export function makeWorkerNodes(database: Database, kit: BudgetKit) {
       const gone = new Set([...old, ...beyond].map((row) => row.id));
       for (const one of gone) {
         yield* tx.run('DELETE FROM worker_nodes WHERE id = ?', one);
+        yield* tx.run(UNANCHOR, one);
         yield* rescueNode(tx, kit, one);
       }
       return gone.size >= FORGOTTEN_AT_ONCE;

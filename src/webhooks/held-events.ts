@@ -2,7 +2,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { HeldEvent } from '../store/webhooks/held-deliveries.ts';
 
-/** Makes the list. What it has is lost with the process: then the deliveries go when their time is over. */
+/** Makes the list. What it has is lost with the process: the next one reads it from the rows. */
 export function makeHeldEvents(clock: Pick<Clock, 'now'>) {
   /** By session, those that were held first before the others. */
   const held = new Map<number, HeldEvent[]>();
@@ -31,6 +31,16 @@ export function makeHeldEvents(clock: Pick<Clock, 'now'>) {
       const matters = mayCome || held.has(sessionSeq);
       if (matters) known.add(sessionSeq);
       return matters;
+    },
+
+    size: () => held.size,
+
+    /** All of them; they wait no longer. */
+    takeAll: (): readonly HeldEvent[] => {
+      const taken = [...held.values()].flat();
+      held.clear();
+      known.clear();
+      return taken;
     },
 
     /** Those that wait for what is known now; they wait no longer. */

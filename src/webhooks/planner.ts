@@ -4,10 +4,13 @@ import type { Occasion } from '../events/wakes.ts';
 import type { Log } from '../log/log.ts';
 import { makeService, type Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
+import type { HeldEvent } from '../store/webhooks/held-deliveries.ts';
 import { makeHeldEvents } from './held-events.ts';
 
 export interface PlannerParts {
-  readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan' | 'releaseHeld'> };
+  readonly store: { readonly deliveries: Pick<Store['deliveries'], 'plan' | 'releaseHeld' | 'listHeld'> };
+  /** Whether workspaces are examined by other processes, too: not all of it is heard of. */
+  readonly hasPeers: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,23 +25,28 @@ export interface Planner extends Service {
 }
 
 const LOOK_MS = 60_000;
+/** What waits for files that another process has found is looked at so often; nothing waits for more than a few seconds. */
+const HELD_LOOK_MS = 1_000;
 /** Events whose deliveries are released in one commit. */
 const RELEASED_AT_ONCE = 100;
 
 /** Makes the planner. Wake it at the start: only then, and at changes of webhooks, it learns who wants what. */
-export function makePlanner({ store, clock, log }: PlannerParts): Planner {
+export function makePlanner({ store, hasPeers, clock, log }: PlannerParts): Planner {
   /** Types of journal events that enabled webhooks want; undefined before the first look. */
   let wanted: ReadonlySet<string> | undefined;
   /** Plans in progress. An event may be reported before the plan that was committed with it returns what is wanted. */
   let planning = 0;
   const held = makeHeldEvents(clock);
 
+  /** At a node that doesn't lead it isn't: then nobody here would let go what is held. */
+  let isStarted = false;
+
   /** Works off the events in bounded commits, with others' in between. */
   async function plan(stopping?: AbortSignal): Promise<void> {
     planning += 1;
     try {
       for (let more = true; more && stopping?.aborted !== true; ) {
-        const planned = await store.deliveries.plan({ holds: true });
+        const planned = await store.deliveries.plan({ holds: isStarted });
         ({ more, wanted } = planned);
         held.add(planned.held);
       }
@@ -47,12 +55,20 @@ export function makePlanner({ store, clock, log }: PlannerParts): Planner {
     }
   }
 
+  async function release(events: readonly HeldEvent[], isIdle: boolean): Promise<void> {
+    for (let at = 0; at < events.length; at += RELEASED_AT_ONCE)
+      held.add((await store.deliveries.releaseHeld(events.slice(at, at + RELEASED_AT_ONCE), { isIdle })).left);
+  }
+
   /** From time to time it looks unasked, unless nothing is wanted: a notice that was missed costs a minute, not a delivery. */
   async function work(stopping: AbortSignal): Promise<number | null> {
+    const isFirst = !isStarted;
+    isStarted = true;
+    // Before anything is sent.
+    if (isFirst) await release(await store.deliveries.listHeld(clock.now()), true);
     await plan(stopping);
-    const known = held.takeKnown();
-    for (let at = 0; at < known.length; at += RELEASED_AT_ONCE)
-      held.add((await store.deliveries.releaseHeld(known.slice(at, at + RELEASED_AT_ONCE))).left);
+    await release(hasPeers ? held.takeAll() : held.takeKnown(), false);
+    if (hasPeers && held.size() > 0) return HELD_LOOK_MS;
     return wanted === undefined || wanted.size === 0 ? null : LOOK_MS;
   }
 

@@ -17,7 +17,7 @@ const pool = new Piscina<ThreadTask, void>({
 });
 const { port1: port, port2 } = new MessageChannel();
 const numberOf = () => new Int32Array(new SharedArrayBuffer(4));
-const task = pool.run({ port: port2, taken: numberOf(), budgets: numberOf() }, { transferList: [port2] });
+const task = pool.run({ port: port2, taken: numberOf(), budgets: numberOf(), windowMs: 4 }, { transferList: [port2] });
 const post = (message: ThreadControl) => port.postMessage(message);
 /** The ports of the tests, one for each run. */
 const runs = new Map<number, MessagePort>();

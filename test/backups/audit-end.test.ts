@@ -22,6 +22,7 @@ async function anchored(store: Store, dataDir: string) {
   const { clock } = fixture.fixture;
   const keeper = makeAnchorKeeper({
     store,
+    node: { id: 'node', hasPeers: false },
     dataDir,
     deriveKey: deriveSealKey,
     clock,

@@ -240,6 +240,7 @@ const LITTLE: Readonly<Record<string, string>> = {
   'src/config/live-certificate.ts': 'reads a certificate and its key',
   'src/config/watch.ts': 'sets a watch again',
   'src/doctor/disk-watch.ts': 'one row an hour',
+  'src/execution/artifacts/lost-workspaces.ts': 'a hundred sessions, a few commits for each',
   'src/execution/artifacts/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
   'src/files/blobs/s3/cache.ts': 'fifty files of a bucket in each turn',
   'src/execution/queue/leases.ts': 'one statement for the runs that execute here',

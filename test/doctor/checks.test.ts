@@ -373,14 +373,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   'the database of a newer version': {
     id: 'database',
-    changes: seeing({ schemaVersion: SCHEMA_VERSION + 1 }),
+    changes: seeing({ schemaVersion: SCHEMA_VERSION + 1, isUsable: false }),
     state: 'failed',
     evidence: /version \d+: this Errand knows versions up to \d+$/,
     remedy: /newer/,
   },
   'a database that is too old': {
     id: 'database',
-    changes: seeing({ schemaVersion: 34 }),
+    changes: seeing({ schemaVersion: 34, isUsable: false }),
     state: 'failed',
     evidence: /version 34: too old for this Errand$/,
     remedy: /last Errand 0\.1/,

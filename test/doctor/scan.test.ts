@@ -24,6 +24,7 @@ function scanner() {
         silentSince: Date.parse('2026-03-01'),
         full: false,
         auditEnd: null,
+        node: { id: 'node', hasPeers: false },
         defined: null,
         now: 0,
       },

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { isoTime, pause, within } from '../../src/domain/clock.ts';
+import { isoTime, makeFollowingClock, pause, within } from '../../src/domain/clock.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 /** Around the ends of minutes, days and leap years, before 1970, and with a part of a millisecond. */
@@ -64,4 +64,20 @@ test('a failure in time is thrown, and one that comes later harms nothing', asyn
   clock.advance(1_000);
   work.reject(new Error('No.'));
   expect(await waited).toBe('late');
+});
+
+test('a clock that follows another one has its wall time, whose answers may come late, and its own monotonic time', {
+  tags: ['L3'],
+}, () => {
+  const own = fakeClock();
+  const clock = makeFollowingClock(own);
+  expect(clock.now()).toBe(own.now());
+  clock.follow(own.now() + 3_600_000 - 40);
+  expect(clock.now()).toBe(own.now() + 3_600_000 - 40);
+  clock.follow(own.now() + 3_600_000);
+  clock.follow(own.now() + 3_600_000 - 500);
+  expect([clock.now(), clock.monotonic()]).toEqual([own.now() + 3_600_000, own.monotonic()]);
+  // It was set back.
+  for (let at = 0; at < 64; at += 1) clock.follow(own.now() - 1_000);
+  expect(clock.now()).toBe(own.now() - 1_000);
 });

@@ -135,6 +135,7 @@ test.for([
   ['task rescheduled', ['scheduler']],
   ['webhook changed', ['planner', 'sender', 'upkeep']],
   ['webhook disabled', ['upkeep']],
+  ['deliveries planned', ['sender']],
   ['share changed', ['pageSweeper']],
   ['draft abandoned', ['pageSweeper']],
 ] as const)('an occasion without an event wakes whom it concerns: %s', ([occasion, services]) => {
@@ -144,4 +145,32 @@ test.for([
 
 test('what happens before anything is followed wakes nobody', () => {
   expect(() => makeWakes().happened('webhook changed')).not.toThrow();
+});
+
+test('what has no event is told to other nodes, and what they tell wakes as here; holds of blobs concern one process', () => {
+  const said: string[] = [];
+  let hear: (words: string | null) => void = () => undefined;
+  const peers = {
+    tell: (words: string) => void said.push(words),
+    onTold: (listener: typeof hear) => void (hear = listener),
+  };
+  const shared = makeWakes(peers);
+  const heard: string[] = [];
+  const services = Object.keys(ASLEEP) as WokenService[];
+  const note = (service: WokenService) => (sessionSeq: number) => void heard.push(`${service} ${sessionSeq}`);
+  shared.follow(makeBus(), Object.fromEntries(services.map((name) => [name, note(name)])) as unknown as Wakers);
+  const confirmed: number[] = [];
+  shared.onStopConfirmed((sessionSeq) => void confirmed.push(sessionSeq));
+  shared.happened('task rescheduled');
+  shared.happened('blobs released');
+  shared.stopConfirmed(7);
+  expect(said).toEqual(['task rescheduled', 'stop confirmed 7']);
+  heard.length = 0;
+  hear('stop confirmed 8');
+  hear('webhook changed');
+  hear('words of a later version');
+  expect(heard).toEqual(['queue 8', 'collector 8', 'sweeper 8', 'planner 0', 'upkeep 0', 'sender 0']);
+  expect(confirmed).toEqual([7, 8]);
+  hear(null);
+  for (const service of ['queue', 'scheduler', 'planner', 'pageSweeper']) expect(heard).toContain(`${service} 0`);
 });

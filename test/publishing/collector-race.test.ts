@@ -15,6 +15,7 @@ test('versions that are published while files are replaced hold one state each, 
   const versions = makeVersions({
     store,
     blobs,
+    hasPeers: false,
     disk: { shortage: () => null },
     onCollected: collector.onCollected,
     happened: () => undefined,
@@ -52,7 +53,10 @@ test('versions that are published while files are replaced hold one state each, 
   try {
     for (let generation = 1; generation < GENERATIONS; generation += 1) {
       const run = await replaceAll(generation, sessionId);
-      await vi.waitUntil(async () => !(await store.artifacts.isAfterUncollected(sessionSeq, run.seq + 1)), 20_000);
+      await vi.waitUntil(
+        async () => !(await store.artifacts.findBefore(sessionSeq, run.seq + 1)).isUncollected,
+        20_000,
+      );
     }
   } finally {
     isOver = true;

@@ -15,7 +15,7 @@ async function idleFixture() {
   const finished = async (files: Record<string, string>, sessionId: string | null = null) => {
     const run = await fixture.begin(sessionId);
     const baseline = collector.baselineOf(run);
-    await baseline.workspaceFree();
+    await baseline.prepare();
     await baseline.take();
     fixture.write(run, files);
     await fixture.end(run);

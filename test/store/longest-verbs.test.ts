@@ -51,7 +51,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'artifacts.listRunFiles': ({ store, files }) => store.artifacts.listRunFiles(files.runSeq, '', PORTION),
   'artifacts.listWorkspaceFiles': ({ store, files }) => store.artifacts.listWorkspaceFiles(files.seq, '', PORTION),
   'artifacts.getRunArtifacts': ({ store, files }) => store.artifacts.getRunArtifacts(files.runSeq),
-  'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect(),
+  'artifacts.listSessionsToCollect': ({ store }) => store.artifacts.listSessionsToCollect('here'),
+  'artifacts.listLost': ({ store }) => store.artifacts.listLost(0),
   'smallBlobs.findSome': ({ store }) =>
     store.smallBlobs.findSome(Array.from({ length: 17 }, (_, at) => at.toString(16).padStart(64, '0'))),
   'smallBlobs.listUses': ({ store }) => store.smallBlobs.listUses('', 100),
@@ -188,8 +189,9 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   screenshots: 'keep find',
   events: 'listOfRun isOver listOfRunInSession newestId scopeOf',
   nodes: 'beat leave takeOver setDraining remove',
+  installation: 'masterKeyId claimMasterKey forgetMasterKey',
   artifacts:
-    'findWork isAfterUncollected listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost moveWorkspace',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',
@@ -200,7 +202,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   metrics: 'endsOf newestLine linesAfter',
   webhooks: 'sealedOf listSealed create change delete find rotateSecret giveUp trouble',
   deliveries:
-    'releaseHeld listLanes findLane listPending findTarget findTestFacts getEventUser listWithPending moveDue moveFailingSince recordAttempt recordTest list find redeliver redeliverSome pruneBefore cancelOverdue pruneDeleted pruneSecrets cancelOfDisabled',
+    'releaseHeld listHeld listLanes findLane listPending findTarget findTestFacts getEventUser listWithPending moveDue moveFailingSince recordAttempt recordTest list find redeliver redeliverSome pruneBefore cancelOverdue pruneDeleted pruneSecrets cancelOfDisabled',
   pages: 'find findPublic findOwned change handOver handOverVersions delete createPage copyPart publish planVersion',
   shares: 'setEnd withdraw find findOwned',
   manifests: 'listReadable findShared findFile keepTree',
@@ -225,7 +227,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
 
 const namesOf = (store: Store) =>
   Object.entries(store).flatMap(([group, verbs]) =>
-    typeof verbs === 'function' ? [group] : Object.keys(verbs as object).map((verb) => `${group}.${verb}`),
+    typeof verbs === 'function' ? [group] : Object.keys(verbs ?? {}).map((verb) => `${group}.${verb}`),
   );
 
 test('no verb works longer than 50 ms on its largest case, and each has a case or is known to need none', async () => {

@@ -11,6 +11,8 @@ const FILES = [{ path: '/tides.md', size: 4, sha256: 'a'.repeat(64) }];
 
 let fixture: StoreFixture;
 let planner: Planner;
+/** Another process's planner, in place of one that is lost. */
+let start: (hasPeers?: boolean) => Planner;
 let webhookId: number;
 /** What was reported as planned or released. */
 let planned: number[];
@@ -21,13 +23,17 @@ beforeEach(async () => {
   fixture = await storeFixture();
   [planned, releases] = [[], 0];
   const { deliveries } = fixture.store;
-  const releaseHeld: typeof deliveries.releaseHeld = async (held) => {
+  const releaseHeld: typeof deliveries.releaseHeld = async (...input) => {
     releases += 1;
-    return deliveries.releaseHeld(held);
+    return deliveries.releaseHeld(...input);
   };
-  const store = { deliveries: { plan: deliveries.plan, releaseHeld } };
-  planner = makePlanner({ store, clock: fixture.clock, log: makeLog({ level: 'fatal' }) });
-  onTestFinished(() => planner.stop());
+  start = (hasPeers = false) => {
+    const store = { deliveries: { ...deliveries, releaseHeld } };
+    const started = makePlanner({ store, hasPeers, clock: fixture.clock, log: makeLog({ level: 'fatal' }) });
+    onTestFinished(() => started.stop());
+    return started;
+  };
+  planner = start();
   webhookId = (await fixture.store.webhooks.create(aWebhook())).id;
   fixture.store.onPlanned(({ webhookIds }) => void planned.push(...webhookIds));
   await look();
@@ -154,4 +160,43 @@ test('who listens without a webhook gets the end at the same moment', async () =
   await collect(second, []);
   const whole = await read();
   expect([whole.events.length, whole.isHeld]).toEqual([2, undefined]);
+});
+
+/** Another process takes the place of the planner. */
+async function replace(hasPeers = false): Promise<void> {
+  await planner.stop();
+  planner = start(hasPeers);
+  await look();
+}
+
+test.each([0, 3 * HOLD_MS])(
+  'what a process held that was lost says what is known by then, %i ms later',
+  {
+    tags: ['§6.5-has_artifacts', 'L7'],
+  },
+  async (laterMs) => {
+    const run = await endRun();
+    await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
+    fixture.clock.advance(laterMs);
+    await replace();
+    expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
+  },
+);
+
+test('what is still to be examined then goes on waiting', { tags: ['§6.5-has_artifacts', 'L7'] }, async () => {
+  const run = await endRun();
+  await replace();
+  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+  await collect(run);
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
+});
+
+test('what another process has found is looked for each second', { tags: ['§6.5-has_artifacts', 'L7'] }, async () => {
+  await replace(true);
+  const run = await endRun();
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
+  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+  fixture.clock.advance(1_000);
+  await planner.settled();
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
 });

@@ -44,8 +44,10 @@ beforeEach(async () => {
           looks += 1;
           return fixture.store.deliveries.releaseHeld(held);
         },
+        listHeld: fixture.store.deliveries.listHeld,
       },
     },
+    hasPeers: false,
     clock: fixture.clock,
     log,
   });

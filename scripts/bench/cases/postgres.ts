@@ -27,7 +27,7 @@ const FIRST: Shot = { text: 'Begin. [[deltas=5 stamp=1]]', stream: true, expect:
 /** Half of a round trip of 2 ms. */
 const WAY_MS = 1;
 /** As a server is that keeps what it has answered. */
-const DURABLE = {
+export const DURABLE = {
   fsync: 'on',
   full_page_writes: 'on',
   wal_level: 'replica',

@@ -1,10 +1,12 @@
 // Outgoing signals of a thread's runs: in batches, and what they stream in one message, which costs both threads as much as the
 // work for a piece of text.
 import type { MessagePort } from 'node:worker_threads';
-import type { Batch, Message, Signal } from './protocol.ts';
+import type { Batch, Message, Signal, ThreadTask } from './protocol.ts';
 
 /** How long what is streamed waits for more after a message has left: about as long as a commit. */
 export const WINDOW_MS = 4;
+/** The same where each commit is told to other nodes, which read it: a stream has 20 commits a second. */
+export const SHARED_WINDOW_MS = 50;
 /** The longest that it waits for a main thread that is busy. */
 const MAX_WAIT_MS = 100;
 /** A batch of this many signals is sent at once. */
@@ -32,7 +34,11 @@ export interface Outbox {
  * Makes the outbox of a thread. While the main thread has not taken all messages, what is streamed waits, and the text of each run
  * becomes longer instead: a busy main thread gets fewer pieces.
  */
-export function makeOutbox(send: (message: Message) => void, isTaken: () => boolean): Outbox {
+export function makeOutbox(
+  send: (message: Message) => void,
+  isTaken: () => boolean,
+  windowMs: number = WINDOW_MS,
+): Outbox {
   const waiting = new Map<number, Signal[]>();
   const urgent = new Set<number>();
   let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -68,7 +74,7 @@ export function makeOutbox(send: (message: Message) => void, isTaken: () => bool
 
   function schedule(): void {
     if (timer !== undefined) return;
-    const waitMs = sentAt + WINDOW_MS - performance.now();
+    const waitMs = sentAt + windowMs - performance.now();
     timer = waitMs > 0 ? setTimeout(sendAll, waitMs) : setImmediate(sendAll);
   }
 
@@ -91,8 +97,11 @@ export function makeOutbox(send: (message: Message) => void, isTaken: () => bool
   return { add, flush };
 }
 
-/** Makes the outbox of a thread's port. `taken`: see `ThreadTask`. A message that can't be sent ends the thread. */
-export function openOutbox(port: Pick<MessagePort, 'postMessage'>, taken: Int32Array): Outbox {
+/** Makes the outbox of a thread's port. A message that can't be sent ends the thread. */
+export function openOutbox(
+  port: Pick<MessagePort, 'postMessage'>,
+  { taken, windowMs }: Pick<ThreadTask, 'taken' | 'windowMs'>,
+): Outbox {
   let sent = 0;
   let isBroken = false;
   const send = (message: Message) => {
@@ -108,5 +117,5 @@ export function openOutbox(port: Pick<MessagePort, 'postMessage'>, taken: Int32A
       });
     }
   };
-  return makeOutbox(send, () => Atomics.load(taken, 0) === sent);
+  return makeOutbox(send, () => Atomics.load(taken, 0) === sent, windowMs);
 }

@@ -255,4 +255,6 @@ export interface ThreadTask {
   readonly taken: Int32Array<SharedArrayBuffer>;
   /** Shared with the main thread by all threads: its one element is 1 while there may be budgets. */
   readonly budgets: Int32Array<SharedArrayBuffer>;
+  /** How long what is streamed waits for more. */
+  readonly windowMs: number;
 }

@@ -1,7 +1,7 @@
 // The services of publishing, wired together.
 import type { LiveConfig } from '../../config/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { OnCollected } from '../../events/collected.ts';
 import type { Happened } from '../../events/wakes.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -16,16 +16,17 @@ export interface PublishingParts {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly disk: Disk;
-  readonly collector: Pick<Collector, 'onCollected'>;
+  readonly onCollected: OnCollected;
   readonly happened: Happened;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Makes the services. None of them works before `start`. */
-export function openPublishing({ live, store, blobs, disk, collector, happened, clock, log }: PublishingParts) {
-  const { onCollected } = collector;
-  const versions = makeVersions({ store, blobs, disk, onCollected, happened, clock, settings: live.settings });
+export function openPublishing({ live, store, blobs, disk, onCollected, happened, clock, log }: PublishingParts) {
+  const hasPeers = store.peers !== null;
+  const { settings } = live;
+  const versions = makeVersions({ store, blobs, disk, onCollected, hasPeers, happened, clock, settings });
   const publisher = makePublisher({ store, versions, clock, log });
   const sweeper = makePageSweeper({ store, blobs, versions, clock, log });
   const ignore = onCollected(publisher.collected);

@@ -33,25 +33,37 @@ export function openWebhooks({ live, store, secrets: box, clock, log, attempted,
   const secrets = rememberOpened(box);
   const policy = () => ({ purpose: 'webhook', allow: live.settings().egress.allow }) as const;
   const pool = makeGuardedPool({ policy, maxIdle: MAX_IDLE, clock });
-  const planner = makePlanner({ store, clock, log });
+  const planner = makePlanner({ store, hasPeers: store.peers !== null, clock, log });
   const upkeep = makeUpkeep({ store, clock, log, settings: live.settings });
   const forSender = { store, secrets, pool, random: Math.random, happened, attempted };
   const sender = makeSender({ ...forSender, clock, log });
 
-  // Changes of webhooks plan as well, for all that want the events before.
+  let isStarted = false;
+  // Changes of webhooks plan as well, for all that want the events before; also at a node that doesn't lead, and sends nothing.
   store.onPlanned(({ webhookIds, faults }) => {
-    if (webhookIds.size > 0) sender.wake(webhookIds);
+    if (webhookIds.size > 0) {
+      if (isStarted) sender.wake(webhookIds);
+      else happened('deliveries planned');
+    }
     for (const err of faults) log.error({ err }, 'the body of a webhook event could not be made');
   });
 
   return {
     planner,
     upkeep,
-    sender,
+    /** Sends what is due of all. */
+    send: () => {
+      if (isStarted) sender.wake();
+    },
     /** Makes one attempt, of a test. */
     sendOnce: (target: DeliveryTarget, message: Message) => sendOnce({ pool, secrets, clock, log }, target, message),
     start: () => {
-      for (const service of [planner, upkeep, sender]) service.wake();
+      for (const service of [planner, upkeep]) service.wake();
+      // What a process before this one has held is not sent before it says what is known by now.
+      void planner.settled().then(() => {
+        isStarted = true;
+        sender.wake();
+      });
     },
     stop: async () => {
       await Promise.all([planner.stop(), upkeep.stop(), sender.stop()]);

@@ -22,15 +22,15 @@ const database: Check = {
     const restore = restoreOf(subject);
     if (!seen.ok)
       return failed(`it could not be read: ${seen.why}`, engineIn(subject) === 'postgres' ? READ_WHY : restore);
-    const { figures, faults, schemaVersion, ownVersion } = seen.database;
+    const { figures, faults, schemaVersion, ownVersion, isUsable } = seen.database;
     const engine = figures.engine === 'sqlite' ? '' : `PostgreSQL ${figures.version}, `;
-    const words = `${engine}${inMegabytes(figures.bytes)}, version ${schemaVersion}`;
-    if (schemaVersion > ownVersion)
+    const words = `${engine}${inMegabytes(figures.bytes)}, version ${schemaVersion}${schemaVersion > ownVersion && isUsable ? NEWER : ''}`;
+    if (schemaVersion > ownVersion && !isUsable)
       return failed(
         `${words}: this Errand knows versions up to ${ownVersion}`,
         byHand('install the version of Errand that wrote it, or a newer one'),
       );
-    if (refusalOfSchema(schemaVersion) !== null)
+    if (!isUsable && refusalOfSchema(schemaVersion) !== null)
       return failed(
         `${words}: too old for this Errand`,
         byHand('start it once with the last Errand 0.1, and then with this one'),
@@ -40,6 +40,8 @@ const database: Check = {
     return ok(`${words}, ${healthOf(seen.database)}`);
   },
 };
+
+const NEWER = ' (of a newer Errand, and this one goes on with it)';
 
 const READ_WHY = byHand('do what it says; errand doctor tells when it is done');
 

@@ -9,6 +9,7 @@ import type { SnapshotLimits } from '../../files/snapshots/snapshot.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { Here } from '../../store/sessions/workspaces-here.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 
 export interface ArtifactParts {
@@ -16,7 +17,9 @@ export interface ArtifactParts {
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;
   readonly removal: BlobRemoval;
-  readonly workspaces: Pick<Workspaces, 'pathOf'>;
+  readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf'>;
+  /** Which workspaces are looked at. */
+  readonly here: Here;
   /** Archives of so much are packed when they are asked for, the others after the run. */
   readonly packedOnRequest: WorkspaceSize;
   /** Whoever asks for the address of an archive of so much waits until it is packed; larger ones are packed while they are downloaded. */

@@ -3,7 +3,7 @@ import type { Recorded } from '../../store/artifacts/record-artifacts.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Snapshot } from '../../files/snapshots/snapshot.ts';
-import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread } from '../../files/snapshots/send-request.ts';
 import { mayBeStored } from '../../files/blobs/no-space.ts';
 import { type ArtifactParts, failureOf } from './artifact-parts.ts';
 import { lookAt } from './look.ts';
@@ -17,7 +17,7 @@ export type CollectedRun = UncollectedRun & { readonly sessionSeq: number };
  * retried.
  */
 export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwaited: () => boolean): Promise<boolean> {
-  const { store, blobs, removal, stopping, packedOnRequest } = parts;
+  const { store, blobs, removal, stopping, packedOnRequest, here } = parts;
   const hold = blobs.hold();
   let recorded: Recorded | undefined;
   let held: readonly string[] = [];
@@ -30,14 +30,11 @@ export async function collectRun(parts: ArtifactParts, run: CollectedRun, isAwai
       await removal.remove(hold.release());
       throw found.error;
     }
-    if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure);
+    if ('failure' in found) await store.artifacts.failCollection(run.runSeq, found.failure, here);
     else {
-      recorded = await store.artifacts.recordArtifacts(run.runSeq, {
-        ...found,
-        contents: hold.contents,
-        packedOnRequest,
-      });
-      // Deleted meanwhile, and perhaps already cleaned up.
+      const whole = { ...found, contents: hold.contents, packedOnRequest };
+      recorded = await store.artifacts.recordArtifacts(run.runSeq, whole, here);
+      // Deleted meanwhile, and perhaps already cleaned up; or the workspace is at another node now.
       if (recorded === undefined) await parts.snapshotThread.forget(run.sessionId);
     }
   } finally {

@@ -3,17 +3,13 @@ import type { Happened } from '../../events/wakes.ts';
 import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isStorageAway } from '../../files/blobs/s3/s3-error.ts';
-import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread } from '../../files/snapshots/send-request.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
-import { makeService } from '../../services/service.ts';
+import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
-import {
-  type BaselineRun,
-  type Collected,
-  makeWorkspaceBaseline,
-  type WorkspaceBaseline,
-} from './workspace-baseline.ts';
+import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './workspace-baseline.ts';
+import { makeCollected, makeElsewhere, makeWaiting } from './collected.ts';
 import { collectRun } from './collect-artifacts.ts';
 import { packNext } from './pack-artifacts.ts';
 import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
@@ -32,6 +28,10 @@ export interface Collector {
   baselineOf(run: BaselineRun): WorkspaceBaseline;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
+  /** The files of a session may be known at another node. */
+  knownElsewhere(sessionSeq: number): void;
+  /** A node was removed: what it has not collected is lost. */
+  nodeRemoved(): void;
   /** Leaves work in progress to the next start. */
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ const SOON_RETRY_MS = 5_000;
 export function makeCollector(given: CollectorParts): Collector {
   const { happened, ...needed } = given;
   const released = () => happened('blobs released');
-  const { store, blobs, clock, log } = needed;
+  const { store, blobs, here, clock, log } = needed;
   const stopping = new AbortController();
   const parts: ArtifactParts = {
     packedOnRequest: PACKED_ON_REQUEST,
@@ -67,6 +67,7 @@ export function makeCollector(given: CollectorParts): Collector {
     stopping: stopping.signal,
   };
   const waiting = makeWaiting();
+  const elsewhere = makeElsewhere(parts, waiting.notify);
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));
   /** Sessions with something to pack. */
   const unpacked = new Set<number>();
@@ -76,43 +77,50 @@ export function makeCollector(given: CollectorParts): Collector {
     return collectRun(parts, { ...run, sessionSeq }, () => waiting.has(sessionSeq)).finally(released);
   }
   const collecting = makeQueue(parts, COLLECTED, async (session) => {
-    const work = await store.artifacts.findWork(session);
+    const work = await store.artifacts.findWork(session, here);
     if (work !== undefined && !(await collectOne(work, session))) unpacked.add(session);
-    waiting.notify(session);
+    // What isn't here may still have to be collected where it is.
+    if (here === null || work?.run !== undefined) waiting.notify(session);
     // Behind the last of its runs, so that the workspace is packed once.
     if (work?.hasMore !== true && unpacked.delete(session)) packing.add(session);
     return work?.hasMore === true;
   });
 
-  const earlier = makeService({
-    work: async () => {
-      for (const session of await store.artifacts.listSessionsToCollect()) {
-        unpacked.add(session);
-        collecting.add(session);
-      }
-      return null;
-    },
-    failure: 'the sessions with artifacts to collect could not be listed',
-    clock,
-    log,
+  const earlier = makeEarlier(parts, (session) => {
+    unpacked.add(session);
+    collecting.add(session);
   });
-
   const onRequest = makePackOnRequest({ ...parts, wake: packing.add, released });
   const downloads = makeDownloads({ ...parts, released });
-  const collected = makeCollected({ store, waiting, look: collecting.add });
+  const collected = makeCollected({ ...parts, waiting, elsewhere, look: collecting.add });
   return {
     wake: collecting.add,
     packOnRequest: onRequest.pack,
     downloadArchive: downloads.download,
-    start: earlier.wake,
+    start: () => {
+      earlier.wake();
+      elsewhere.start();
+    },
     baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
     onCollected: waiting.listen,
+    knownElsewhere: waiting.release,
+    nodeRemoved: elsewhere.nodeRemoved,
     stop: async () => {
       stopping.abort();
-      await earlier.stop();
+      await Promise.all([earlier.stop(), elsewhere.stop()]);
       await Promise.all([collecting.stop(), packing.stop(), onRequest.ended(), downloads.ended()]);
     },
   };
+}
+
+/** What an earlier process has left. */
+function makeEarlier({ store, here, clock, log }: ArtifactParts, found: (session: number) => void): Service {
+  const failure = 'the sessions with artifacts to collect could not be listed';
+  const work = async () => {
+    for (const session of await store.artifacts.listSessionsToCollect(here)) found(session);
+    return null;
+  };
+  return makeService({ work, failure, clock, log });
 }
 
 /** A queue of sessions, whose work is retried. */
@@ -127,55 +135,4 @@ function makeQueue({ clock, log }: ArtifactParts, limit: number, work: (session:
     clock,
     log,
   });
-}
-
-interface CollectedParts extends Pick<ArtifactParts, 'store'> {
-  readonly waiting: Pick<ReturnType<typeof makeWaiting>, 'next' | 'leave'>;
-  look(sessionSeq: number): void;
-}
-
-function makeCollected({ store, waiting, look }: CollectedParts): Collected {
-  return async (sessionSeq, runSeq) => {
-    let hasLooked = false;
-    for (;;) {
-      // Before the read, which may find what was so before a change.
-      const changed = waiting.next(sessionSeq);
-      if (!(await store.artifacts.isAfterUncollected(sessionSeq, runSeq))) return waiting.leave(sessionSeq, changed);
-      // Once: what a stop holds back until it is confirmed would be looked at again at once, and nothing else would run.
-      if (!hasLooked) look(sessionSeq);
-      hasLooked = true;
-      await changed;
-    }
-  };
-}
-
-/** Callers that wait for a change of a session, and listeners to those of all. */
-function makeWaiting() {
-  const waiting = new Map<number, PromiseWithResolvers<void> & { callers: number }>();
-  const listeners = new Set<(sessionSeq: number) => void>();
-  return {
-    listen: (listener: (sessionSeq: number) => void) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    next: (sessionSeq: number): Promise<void> => {
-      const news = waiting.get(sessionSeq) ?? { ...Promise.withResolvers<void>(), callers: 0 };
-      news.callers += 1;
-      waiting.set(sessionSeq, news);
-      return news.promise;
-    },
-    /** Who leaves doesn't wait for the change that it was promised. */
-    leave: (sessionSeq: number, change: Promise<void>): void => {
-      const news = waiting.get(sessionSeq);
-      if (news?.promise !== change) return;
-      news.callers -= 1;
-      if (news.callers === 0) waiting.delete(sessionSeq);
-    },
-    has: (sessionSeq: number): boolean => waiting.has(sessionSeq),
-    notify: (sessionSeq: number): void => {
-      waiting.get(sessionSeq)?.resolve();
-      waiting.delete(sessionSeq);
-      for (const listener of listeners) listener(sessionSeq);
-    },
-  };
 }

@@ -2,7 +2,7 @@
 import type { Archive, FileVersion } from '../../domain/sessions/artifact.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import { mayBeStored } from '../../files/blobs/no-space.ts';
-import { isNoThread } from '../../files/snapshots/snapshot-thread.ts';
+import { isNoThread } from '../../files/snapshots/send-request.ts';
 import type { Packing } from '../../store/artifacts/artifact-queue.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import { type ArtifactParts, failureOf, requestLimits } from './artifact-parts.ts';

@@ -1,17 +1,25 @@
 // The baseline of a run's workspace: waits until the workspace is free, and records its files before the run changes any of them, so
 // that what differs after the run is the run's own (E5).
 import { existsSync } from 'node:fs';
-import { makeHalt } from '../../domain/halt.ts';
+import { type Halt, makeHalt } from '../../domain/halt.ts';
+import type { Before } from '../../store/artifacts/artifact-queue.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
+import { isAway, layWorkspace, type Prepared, READY } from './lay-workspace.ts';
 import { lookAt } from './look.ts';
 
-export type BaselineRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'attempt' | 'opensSession'>;
+export type BaselineRun = Pick<
+  ClaimedRun,
+  'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'userSeq' | 'attempt' | 'opensSession' | 'workspaceNode'
+>;
 
-/** The baseline of one run, from its claim to its end. Nothing here rejects. */
+/** The workspace of one run, from its claim to its end. */
 export interface WorkspaceBaseline {
-  /** Resolves when all earlier runs are collected, or the run was aborted. */
-  workspaceFree(): Promise<void>;
+  /**
+   * Waits until all earlier runs are collected, or the run was aborted; then the workspace is here, as it is recorded. Rejects when it can't
+   * be laid out, and that won't pass.
+   */
+  prepare(): Promise<Prepared>;
   /**
    * Takes the baseline, before the first call that may change the workspace. Resolves with true once it is complete, or after a minute: then
    * the workspace is compared with what its last run left.
@@ -21,8 +29,8 @@ export interface WorkspaceBaseline {
   abort(): void;
 }
 
-/** Resolves when all earlier runs of the session are collected. */
-export type Collected = (sessionSeq: number, runSeq: number) => Promise<void>;
+/** Resolves when all earlier runs of the session are collected, or the run is called off. */
+export type Collected = (run: BaselineRun, off: Halt) => Promise<Before>;
 
 const LOOK_MS = 60_000;
 
@@ -32,11 +40,15 @@ export const hasBaseline = ({ attempt, opensSession }: Pick<BaselineRun, 'attemp
 
 export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, collected: Collected): WorkspaceBaseline {
   const off = makeHalt();
-  const calledOff = () => new Promise<void>((resolve) => off.listen(resolve));
+  const calledOff = () => new Promise<undefined>((resolve) => off.listen(() => resolve(undefined)));
   let taken: Promise<true> | undefined;
   return {
-    workspaceFree: () =>
-      run.opensSession ? Promise.resolve() : Promise.race([collected(run.sessionSeq, run.seq), calledOff()]),
+    prepare: async () => {
+      // Nothing precedes the run that opens its session, but earlier attempts.
+      const before = run.opensSession ? undefined : await Promise.race([collected(run, off), calledOff()]);
+      if (off.isHalted) return READY;
+      return isAway(parts, run, before?.hasFiles ?? false) ? layWorkspace(parts, run, off) : READY;
+    },
     take: () => (taken ??= hasBaseline(run) ? take(parts, run, off.signal) : Promise.resolve(true)),
     abort: () => off.halt(),
   };
@@ -61,6 +73,7 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
       unused = await store.artifacts.keepBaseline(
         { sessionSeq, runSeq, attempt },
         { ...found, contents: hold.contents },
+        parts.here,
       );
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };

@@ -38,7 +38,7 @@ const EARLY_MS = 30_000;
 const DEFAULT_LIFE_S = 300;
 
 export interface CredentialParts {
-  readonly store: Pick<Store, 'connections'>;
+  readonly store: Pick<Store, 'connections' | 'peers'>;
   readonly secrets: SecretBox;
   readonly log: Log;
   egress(): readonly EgressRule[];
@@ -71,9 +71,16 @@ export function makeCredentials({ store, secrets, log, egress, now }: Credential
   function exchange(connection: Connection, auth: OAuth, caFile: string | null): Promise<AccessToken> {
     const running = exchanges.get(connection.id);
     if (running !== undefined) return running;
-    const started = ask(connection, auth, caFile).finally(() => exchanges.delete(connection.id));
+    const started = askAlone(connection, auth, caFile).finally(() => exchanges.delete(connection.id));
     exchanges.set(connection.id, started);
     return started;
+  }
+
+  /** Other daemons have their turns: each reads the token that the one before it was given. */
+  function askAlone(connection: Connection, auth: OAuth, caFile: string | null): Promise<AccessToken> {
+    const work = () => ask(connection, auth, caFile);
+    if (store.peers === null || auth.kind !== 'oauth2_refresh_token') return work();
+    return store.peers.exclusively(`connection ${connection.id}`, work);
   }
 
   async function ask(connection: Connection, auth: OAuth, caFile: string | null): Promise<AccessToken> {

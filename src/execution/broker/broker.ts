@@ -17,7 +17,7 @@ type CallInput = Services['connector_request']['input'];
 type CallOutput = Services['connector_request']['output'];
 
 export interface BrokerParts {
-  readonly store: Pick<Store, 'connections'>;
+  readonly store: Pick<Store, 'connections' | 'peers'>;
   readonly secrets: SecretBox;
   readonly log: Log;
   /** The connector of a name as it is configured now, or undefined. */

@@ -6,10 +6,11 @@ import { percentUsed } from '../../domain/budgets/warning.ts';
 import { type Clock, isoTimeOrNull, type Timer } from '../../domain/clock.ts';
 import { costOf, NO_PRICE, NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Log } from '../../log/log.ts';
-import type { HeldCall } from '../../store/budgets/held-calls.ts';
+import type { HeldCall } from '../../store/budgets/held-call.ts';
 import type { BudgetsInForce } from '../../store/budgets/in-force.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Fence } from '../../store/runs/fence.ts';
+import { makeCallEnds } from './budget-ends.ts';
 import { makeBudgetQueue } from './budget-queue.ts';
 
 type HoldBudget = Services['hold_budget'];
@@ -35,14 +36,14 @@ export interface BudgetGateParts {
 export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: BudgetGateParts): BudgetGate {
   /** The call of each run of which no end was heard. */
   const inProgress = new Map<number, HeldCall>();
-  /** Calls that have ended, until what they have used is committed. */
-  const settling = new Map<HeldCall, Promise<void>>();
   const saver = makeSaver({ budgets, clock, log }, inProgress);
-  const queue = makeBudgetQueue({ budgets, clock, begin });
+  const ends = makeCallEnds({ budgets, clock, log, freed: () => queue.notify() });
+  const queue = makeBudgetQueue({ budgets, clock, begin, letGo: ends.letGo });
 
   function begin(call: HeldCall): void {
     const earlier = inProgress.get(call.runSeq);
-    if (earlier !== undefined) budgets.release(earlier);
+    // One of an earlier attempt is recorded when that has ended.
+    if (earlier?.attempt === call.attempt) budgets.release(earlier);
     inProgress.set(call.runSeq, call);
     saver.begun();
   }
@@ -54,26 +55,6 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
     return call;
   }
 
-  function settles(call: HeldCall, recorded: Promise<boolean>): void {
-    // Whoever records it reports a failure. The call then stays held until its attempt has ended.
-    const settled = recorded
-      .catch(() => false)
-      .then((isRecorded) => {
-        settling.delete(call);
-        if (isRecorded) budgets.release(call);
-        queue.notify();
-      });
-    settling.set(call, settled);
-  }
-
-  async function settleLost(call: HeldCall): Promise<void> {
-    await budgets.settleLost(call).catch((error: unknown) => {
-      log.error({ err: error }, 'what a lost model call has cost could not be recorded');
-    });
-    budgets.release(call);
-    queue.notify();
-  }
-
   return {
     hold: (run, { model, inputTokens, outputTokens }) => {
       const price = catalog().models.get(model)?.price ?? NO_PRICE;
@@ -83,17 +64,16 @@ export function makeBudgetGate({ store: { budgets }, catalog, clock, log }: Budg
     },
     settles: (run, recorded) => {
       const call = take(run);
-      if (call !== undefined) settles(call, recorded);
+      if (call !== undefined) ends.settles(call, recorded);
     },
     refused: (run) => {
       const call = take(run);
-      if (call !== undefined) settles(call, saver.hasSaved(call) ? budgets.forget(call) : Promise.resolve(true));
+      if (call !== undefined) ends.letGo(call);
     },
     ended: async (run) => {
       take(run);
       queue.leave(run);
-      for (const call of budgets.heldOf(run)) await settling.get(call);
-      for (const call of budgets.heldOf(run)) await settleLost(call);
+      await ends.attemptEnded(run);
     },
   };
 }
@@ -107,21 +87,14 @@ function makeSaver(
   inProgress: ReadonlyMap<number, HeldCall>,
 ) {
   let timer: Timer | undefined;
-  const saved = new WeakSet<HeldCall>();
   const save = () => {
     timer = undefined;
-    const calls = [...inProgress.values()].filter((call) => !saved.has(call));
-    if (calls.length === 0) return;
-    for (const call of calls) saved.add(call);
-    budgets.saveHeld(calls).catch((error: unknown) => {
+    if (inProgress.size === 0) return;
+    budgets.saveHeld([...inProgress.values()]).catch((error: unknown) => {
       log.warn({ err: error }, 'model calls in progress could not be written down; a crash would lose what they cost');
     });
   };
-  return {
-    begun: () => void (timer ??= clock.after(SAVE_MS, save)),
-    /** Whether the call is written down, or will be before anything that is asked of the store from now on. */
-    hasSaved: (call: HeldCall) => saved.has(call),
-  };
+  return { begun: () => void (timer ??= clock.after(SAVE_MS, save)) };
 }
 
 /** What workers read before each call: 1 while there may be budgets. */

@@ -2,7 +2,8 @@
 import type { Services } from '../../agent/port/services.ts';
 import { budgetErrorOf } from '../../domain/budgets/decide.ts';
 import { type Clock, pause, type Timer } from '../../domain/clock.ts';
-import type { CallToHold, HeldCall } from '../../store/budgets/held-calls.ts';
+import type { Reservation } from '../../store/budgets/decide-calls.ts';
+import type { CallToHold, HeldCall } from '../../store/budgets/held-call.ts';
 import type { Store } from '../../store/open-store.ts';
 
 type Answer = Services['hold_budget']['output'];
@@ -17,21 +18,26 @@ export interface BudgetQueue {
 }
 
 export interface BudgetQueueParts {
-  readonly budgets: Pick<Store['budgets'], 'reserve' | 'release'>;
+  readonly budgets: Pick<Store['budgets'], 'reserve'>;
   readonly clock: Clock;
   /** Called with each call that is let in and held. */
   begin(call: HeldCall): void;
+  /** Called with each that is held although its attempt has ended. */
+  letGo(call: HeldCall): void;
 }
 
-/** A call that asks. `awaited`: the budgets that it waits for. */
+/** A call that asks. `awaited`: the budgets that it waits for; null while it hasn't looked. */
 interface WaitingCall {
   readonly call: CallToHold;
-  awaited: readonly number[];
+  awaited: readonly number[] | null;
   answer(output: Answer): void;
   fail(error: unknown): void;
 }
 
-export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): BudgetQueue {
+/** Calls that look at once: they share a commit. */
+const LOOK_TOGETHER = 64;
+
+export function makeBudgetQueue({ budgets, clock, begin, letGo }: BudgetQueueParts): BudgetQueue {
   /** In the order of their coming. */
   const waiting = new Set<WaitingCall>();
   /** One look ends before the next begins: only then is it known what those before one wait for. */
@@ -40,50 +46,51 @@ export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): Bu
   const wakeUps = makeWakeUps(
     clock,
     () => waiting.size > 0,
-    () => inTurn(lookAll),
+    () => inTurn(() => look([...waiting])),
   );
 
-  /** Tries to let a call in. `awaited`: what those before it wait for, to which it adds its own. */
-  async function look(caller: WaitingCall, awaited: Set<number>): Promise<void> {
-    try {
-      const reservation = await budgets.reserve(caller.call, { now: clock.now(), awaited });
-      // Its attempt may have ended meanwhile: nobody would let the call go.
-      if (!waiting.has(caller)) return letGo(reservation);
-      if (reservation.kind === 'wait') {
-        caller.awaited = reservation.budgets;
-        for (const budget of reservation.budgets) awaited.add(budget);
-        return;
-      }
-      if (reservation.kind === 'granted' && reservation.held !== null) begin(reservation.held);
-      waiting.delete(caller);
-      caller.answer({ refusal: reservation.kind === 'used up' ? budgetErrorOf(reservation.budget) : null });
-    } catch (error) {
-      waiting.delete(caller);
-      caller.fail(error);
+  /** Tries to let calls in, which are in order. */
+  async function look(callers: readonly WaitingCall[]): Promise<void> {
+    for (let at = 0; at < callers.length; at += LOOK_TOGETHER) {
+      const some = callers.slice(at, at + LOOK_TOGETHER).filter((caller) => waiting.has(caller));
+      if (some.length > 0) await lookTogether(some, awaitedBefore(some[0]!, waiting));
     }
   }
 
-  function letGo(reservation: Awaited<ReturnType<typeof budgets.reserve>>): void {
-    if (reservation.kind === 'granted' && reservation.held !== null) budgets.release(reservation.held);
+  async function lookTogether(callers: readonly WaitingCall[], awaited: ReadonlySet<number>): Promise<void> {
+    const calls = callers.map(({ call }) => call);
+    try {
+      const reservations = await budgets.reserve(calls, { now: clock.now(), awaited });
+      for (const [at, caller] of callers.entries()) take(caller, reservations[at]!);
+    } catch (error) {
+      for (const caller of callers) if (waiting.delete(caller)) caller.fail(error);
+    }
   }
 
-  async function lookFirst(caller: WaitingCall): Promise<void> {
-    // Those that came after it have not looked yet.
-    const awaited = new Set([...waiting].flatMap((earlier) => earlier.awaited));
-    if (waiting.has(caller)) await look(caller, awaited);
+  function take(caller: WaitingCall, reservation: Reservation): void {
+    const held = reservation.kind === 'granted' ? reservation.held : null;
+    // Its attempt may have ended meanwhile.
+    if (!waiting.has(caller)) {
+      if (held !== null) letGo(held);
+      return;
+    }
+    if (reservation.kind === 'wait') {
+      caller.awaited = reservation.budgets;
+      return;
+    }
+    if (held !== null) begin(held);
+    waiting.delete(caller);
+    caller.answer({ refusal: reservation.kind === 'used up' ? budgetErrorOf(reservation.budget) : null });
   }
 
-  async function lookAll(): Promise<void> {
-    const awaited = new Set<number>();
-    for (const caller of waiting) await look(caller, awaited);
-  }
+  /** Those that have come meanwhile look together. */
+  const lookFirst = () => look([...waiting].filter(({ awaited }) => awaited === null));
 
   return {
     admit: (call) =>
       new Promise((answer, fail) => {
-        const caller: WaitingCall = { call, awaited: [], answer, fail };
-        waiting.add(caller);
-        void inTurn(() => lookFirst(caller)).then(wakeUps.watch);
+        waiting.add({ call, awaited: null, answer, fail });
+        void inTurn(lookFirst).then(wakeUps.watch);
       }),
     leave: ({ runSeq, attempt }) => {
       for (const caller of waiting) {
@@ -94,6 +101,16 @@ export function makeBudgetQueue({ budgets, clock, begin }: BudgetQueueParts): Bu
     },
     notify: wakeUps.request,
   };
+}
+
+/** What those wait for that came before a call. */
+function awaitedBefore(first: WaitingCall, waiting: Iterable<WaitingCall>): ReadonlySet<number> {
+  const awaited = new Set<number>();
+  for (const caller of waiting) {
+    if (caller === first) break;
+    for (const budget of caller.awaited ?? []) awaited.add(budget);
+  }
+  return awaited;
 }
 
 /** Budgets that are raised, and periods that begin, are noticed within this time. */

@@ -10,6 +10,7 @@ import type { Ending, WorkspaceUse } from '../../store/lifecycle/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/fence.ts';
 import type { Interruption } from '../../store/lifecycle/rescue-runs.ts';
 import { StorageRefusal } from '../../store/engine/storage-refusal.ts';
+import type { Prepared } from '../artifacts/lay-workspace.ts';
 import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {
@@ -99,9 +100,11 @@ async function execute(state: RunState): Promise<void> {
 
 const NOT_BEGUN: PoolEnd = { kind: 'done', outcome: { status: 'canceled' }, untouched: true };
 
-/** Returns null when no brief could be built: the run has then failed. */
+/** Returns null when the run has failed before its agent began: without a workspace, or without a brief. */
 async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolEnd | null> {
   const { parts, claim } = state;
+  const prepared = await state.baseline.prepare();
+  if (prepared.kind !== 'ready') return unprepared(state, prepared);
   const reservation = await reserve(state);
   if (state.abortedFor !== undefined) return NOT_BEGUN;
   state.stopwatch.start();
@@ -121,6 +124,23 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
     return state.abortedFor === undefined ? await work(state, task, resolved) : NOT_BEGUN;
   } finally {
     admission.end();
+  }
+}
+
+/** A run whose workspace can't be here now waits for it in the queue; one whose workspace is lost has failed. */
+async function unprepared(state: RunState, prepared: Prepared): Promise<PoolEnd | null> {
+  switch (prepared.kind) {
+    case 'away':
+      state.abortedFor ??= 'unavailable';
+      return { kind: 'lost', why: prepared.why, isCharged: false };
+    case 'failed':
+      await end(state, { outcome: 'failed', error: prepared.error }, useOf(state, true));
+      return null;
+    case 'fenced':
+      abort(state, 'fenced');
+      return NOT_BEGUN;
+    default:
+      return NOT_BEGUN;
   }
 }
 

@@ -19,6 +19,7 @@ export interface ThreadParts {
   readonly hangTimeoutMs: number;
   /** Its one element is 1 while model calls have to ask for their budget, see `ThreadTask`. */
   readonly budgets: Int32Array<SharedArrayBuffer>;
+  readonly windowMs: number;
   /** Called when its last run has ended. Whether it ends with it; otherwise it waits for others for a minute. */
   endsIdle(): boolean;
   /** Called once, before its runs are lost: it takes no others. */
@@ -41,14 +42,14 @@ export class Thread {
   #idling: Timer | undefined;
 
   constructor(parts: ThreadParts) {
-    const { clock, memoryMb, hangTimeoutMs, budgets, failed } = parts;
+    const { clock, memoryMb, hangTimeoutMs, budgets, windowMs, failed } = parts;
     this.#parts = parts;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.on('message', (message: Message) => this.#take(message));
     port1.on('messageerror', () => void this.end('a message of its thread could not be read'));
     this.#pool = launchThread({
-      task: { port: port2, taken: this.#taken, budgets },
+      task: { port: port2, taken: this.#taken, budgets, windowMs },
       memoryMb,
       failed: (error) => {
         if (!this.#hasRuns() && !this.#isGone) failed(error);

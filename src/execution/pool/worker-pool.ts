@@ -1,6 +1,7 @@
 // The worker pool: executes runs on threads, and says when each may start. A new size takes effect with the next run; earlier
 // runs end where they are.
 import { isDeepStrictEqual } from 'node:util';
+import { WINDOW_MS } from '../../agent/port/outbox.ts';
 import type { Brief } from '../../agent/port/protocol.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
@@ -52,6 +53,8 @@ export interface WorkerPoolParts {
   readonly log: Log;
   /** Its one element is 1 while model calls have to ask for their budget, see `ThreadTask`. */
   readonly budgets: Int32Array<SharedArrayBuffer>;
+  /** How long what is streamed waits for more; a commit's time unless given. */
+  readonly windowMs?: number;
 }
 
 interface PooledThread {
@@ -116,7 +119,7 @@ export function makeWorkerPool(parts: WorkerPoolParts): WorkerPool {
 }
 
 /** The live threads of a pool. Those of an earlier size get no runs. */
-function makeThreads({ clock, log, budgets }: WorkerPoolParts, size: () => PoolSize) {
+function makeThreads({ clock, log, budgets, windowMs = WINDOW_MS }: WorkerPoolParts, size: () => PoolSize) {
   const live = new Set<PooledThread>();
   const all = () => Array.from(live, ({ thread }) => thread);
 
@@ -127,6 +130,7 @@ function makeThreads({ clock, log, budgets }: WorkerPoolParts, size: () => PoolS
       memoryMb,
       hangTimeoutMs,
       budgets,
+      windowMs,
       endsIdle: () => runClass === 'suspect' || pooled.size !== size(),
       gone: () => live.delete(pooled),
       failed: (error) => log.error({ err: error }, 'a worker thread failed'),

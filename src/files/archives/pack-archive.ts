@@ -8,7 +8,8 @@ import { writeAll } from '../blobs/write-new.ts';
 import { archivePath, type PackTask } from '../snapshots/snapshot-requests.ts';
 import { packTarGz } from './pack-tar-gz.ts';
 import { packZip } from './pack-zip.ts';
-import { makeReadBlob, type Packing } from './packing.ts';
+import { makeReadBlob } from '../snapshots/read-blob.ts';
+import type { Packing } from './packing.ts';
 import type { SnapshotFile } from '../snapshots/snapshot.ts';
 import type { Work } from '../snapshots/take-snapshot.ts';
 

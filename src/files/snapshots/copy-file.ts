@@ -111,17 +111,21 @@ function readChunk(file: number, position: number): Buffer | undefined {
   }
 }
 
-interface Writer {
+/** Writes a file from its beginning to its end. */
+export interface Writer {
+  readonly fd: number;
   write(bytes: Buffer, position: number): void;
   finish(size: number): void;
   close(): void;
 }
 
-function openWriter(path: string, { blocks, size }: BigIntStats): Writer {
+/** Makes a new file, with the holes of the one that it is a copy of. */
+export function openWriter(path: string, { blocks, size }: Pick<BigIntStats, 'blocks' | 'size'>): Writer {
   const file = openSync(path, 'wx', 0o600);
   // Otherwise a few kilobytes of workspace could become terabytes of blobs.
   const hasHoles = blocks * 512n < size;
   return {
+    fd: file,
     write: (bytes, position) => {
       if (hasHoles)
         for (const [from, to] of filledParts(bytes)) writeAll(file, bytes.subarray(from, to), position + from);

@@ -1,4 +1,5 @@
 // The messages between the main thread and the snapshot thread.
+import type { Owner } from '../../disk/make-beneath.ts';
 import type { Snapshot, SnapshotLimits, SnapshotFile } from './snapshot.ts';
 
 interface Task {
@@ -29,11 +30,37 @@ export interface PackTask extends Task {
   readonly kind: 'tar.gz' | 'zip';
 }
 
+export interface LayOutTask extends Task {
+  readonly kind: 'lay-out';
+  readonly root: string;
+  /** Where it is made first, unless there is one that can be changed in place. */
+  readonly fresh: string;
+  /** Of the walk through what is there. */
+  readonly limits: SnapshotLimits;
+  /** Where the manifest is stored, and the look whose files they are. */
+  readonly manifestPath: string;
+  readonly token: string | null;
+  readonly owner: Owner | null;
+  /** What has to stay free on the disk. */
+  readonly keepFreeBytes: number;
+}
+
+/** What was done to a workspace so that it has its recorded files, and no others. */
+export interface LaidOut {
+  /** Files that were there, that were written, with their bytes, and that were removed. */
+  readonly kept: number;
+  readonly written: number;
+  readonly writtenBytes: number;
+  readonly removed: number;
+}
+
 /** Where the bytes of small files are written that are too many for a message. */
 export const contentsPath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-contents`;
 
 /** Where an archive is written before it is moved to its place as a blob. */
 export const archivePath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `${scratch}-archive`;
+
+export type ThreadTask = SnapshotTask | PackTask | LayOutTask;
 
 /**
  * The files of an order are those to pack, or those that are recorded of a workspace. They come a few at a time, so that no thread is
@@ -42,10 +69,10 @@ export const archivePath = ({ scratch }: Pick<PackTask, 'scratch'>): string => `
 export type ToSnapshotThread =
   | { readonly t: 'files'; readonly files: readonly SnapshotFile[] }
   /** With the last of its files. */
-  | { readonly t: 'begin'; readonly task: SnapshotTask | PackTask; readonly files: readonly SnapshotFile[] }
+  | { readonly t: 'begin'; readonly task: ThreadTask; readonly files: readonly SnapshotFile[] }
   /** What was reported last is taken. */
   | { readonly t: 'held' }
-  /** Bytes that were wanted, as far as they are rows; null: they can't be read. */
+  /** Bytes that were wanted, as far as they are rows; none for blobs that were brought. Null: they can't be had. */
   | { readonly t: 'contents'; readonly contents: ReadonlyMap<string, Uint8Array> | null }
   | { readonly t: 'cancel' };
 
@@ -60,6 +87,8 @@ export type FromSnapshotThread =
   | { readonly t: 'found'; readonly files: readonly ReportedFile[]; readonly contents: string }
   /** Blobs whose bytes it needs, if they are rows. */
   | { readonly t: 'wanted'; readonly keys: readonly string[] }
+  /** Blobs that have to be in the directory, unless they are rows. */
+  | { readonly t: 'bring'; readonly keys: readonly string[] }
   /** Paths that have no file any more. */
   | { readonly t: 'gone'; readonly paths: readonly string[] }
   | LastFromSnapshotThread;
@@ -75,6 +104,8 @@ export type LastFromSnapshotThread = FewFiles & How;
 type How =
   /** `looked`: null of an archive; of its paths, those that were reported in no other way. */
   | { readonly t: 'done'; readonly looked: Looked | null }
+  /** `missing`: a file whose content is nowhere; nothing was laid out then. */
+  | { readonly t: 'laid'; readonly laid: LaidOut | { readonly missing: string } }
   /** The thread doesn't know the look that the order names: it has to come with the recorded files. */
   | { readonly t: 'unknown' }
   /**

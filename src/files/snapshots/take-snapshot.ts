@@ -1,6 +1,6 @@
 // Takes the snapshot of a workspace on the snapshot thread: how it differs from what is recorded of it.
 import { hash, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { ErrandError } from '../../domain/errors.ts';
 import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
@@ -21,6 +21,8 @@ export interface Work {
   readonly report: (files: readonly ReportedFile[], contents: readonly Buffer[], areAll: boolean) => Promise<void>;
   /** The bytes of those of some small blobs that are rows. */
   readonly ask: (keys: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Has blobs brought into the directory, unless they are rows, or nowhere. */
+  readonly bring: (keys: readonly string[]) => Promise<void>;
   /** Reports paths that have no file any more. */
   readonly reportGone: (paths: readonly string[]) => Promise<void>;
 }
@@ -53,7 +55,9 @@ export async function takeSnapshot(
   const manifest = manifests.find(task.manifestPath);
   if (recorded === null && (task.since === null || manifest.token !== task.since)) return 'unknown';
   const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-  const reader = makeReader(task, work, makeBase(manifest, recorded));
+  const base = makeBase(manifest, recorded);
+  if (base.hasFiles && isMissing(task.root)) throw new MissingWorkspaceError();
+  const reader = makeReader(task, work, base);
   let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
   for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     const file = await reader.file(found);
@@ -83,6 +87,7 @@ interface Base {
   readonly manifest: Manifest;
   /** The hash of the recorded file. */
   recordedAt(path: string): string | undefined;
+  readonly hasFiles: boolean;
   /** Whether a blob of a recorded file needs no look: it is in use. Otherwise one that was lost is stored again. */
   readonly hasBlobs: boolean;
   paths(): Iterable<string>;
@@ -91,10 +96,21 @@ interface Base {
 function makeBase(manifest: Manifest, recorded: Before['recorded']): Base {
   if (recorded === null) {
     const { files } = manifest;
-    return { manifest, recordedAt: (path) => files.get(path)?.sha256, hasBlobs: true, paths: () => files.keys() };
+    const recordedAt = (path: string) => files.get(path)?.sha256;
+    return { manifest, recordedAt, hasFiles: files.size > 0, hasBlobs: true, paths: () => files.keys() };
   }
   const hashes = new Map(recorded.map(({ path, sha256 }) => [path, sha256]));
-  return { manifest, recordedAt: (path) => hashes.get(path), hasBlobs: false, paths: () => hashes.keys() };
+  const recordedAt = (path: string) => hashes.get(path);
+  return { manifest, recordedAt, hasFiles: hashes.size > 0, hasBlobs: false, paths: () => hashes.keys() };
+}
+
+const isMissing = (root: string) => lstatSync(root, { throwIfNoEntry: false }) === undefined;
+
+/** Files are recorded, and their directory isn't there: it was lost, or is at another node. Nobody has deleted them. */
+class MissingWorkspaceError extends ErrandError {
+  constructor() {
+    super('unavailable', 'The directory of the workspace is missing.');
+  }
 }
 
 interface Reader {

@@ -12,6 +12,7 @@ import { type FoundAnchor, readAnchor, writeAnchor } from '../../files/audit-anc
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { makeService } from '../../services/service.ts';
+import type { AnchoringNode } from '../../store/audit/anchored.ts';
 import type { Store } from '../../store/open-store.ts';
 import { makeSeal } from './audit.ts';
 
@@ -38,23 +39,33 @@ export interface AnchorKeeper {
 export interface AnchorParts {
   readonly store: { readonly audit: Pick<Store['audit'], 'compareWithAnchor' | 'isAnchorDue' | 'anchored'> };
   readonly dataDir: string;
+  /** Whose anchor it is. */
+  readonly node: AnchoringNode;
   readonly deriveKey: DeriveKey;
   readonly clock: Clock;
   readonly log: Log;
 }
 
+const BEGUN = 'the end of the audit log is anchored for the first time';
 const FAILURE = 'the end of the audit log could not be anchored';
 
-export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, log }: AnchorParts): AnchorKeeper {
+export function makeAnchorKeeper({
+  store: { audit },
+  dataDir,
+  node,
+  deriveKey,
+  clock,
+  log,
+}: AnchorParts): AnchorKeeper {
   const seal = makeSeal(deriveKey);
   /** What this process has read or written last. */
   let known: AuditAnchor | null = null;
-  let isDue: boolean | undefined;
+  const due = makeDue(audit, node, log);
   let keptAt = Number.NEGATIVE_INFINITY;
 
   async function keep(): Promise<void> {
     const inFile = await readAnchor(dataDir, seal);
-    isDue ??= await audit.isAnchorDue();
+    const isDue = await due.is();
     const trusted = known ?? (inFile.kind === 'sealed' ? inFile.anchor : null);
     const had = trusted?.end ?? NO_ENTRY;
     const { end, fault } = await audit.compareWithAnchor(had, seal);
@@ -63,14 +74,7 @@ export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, 
     if (doubt !== null) log.error({ fault: found, audit_id: had.id, hash: had.hash }, wordsOfDoubt(doubt));
     const next: AuditAnchor = { end: end ?? had, doubt: trusted?.doubt ?? doubt };
     known = inFile.kind === 'sealed' && isSameAnchor(inFile.anchor, next) ? next : await written(next);
-    if (isDue) await begun(next);
-    isDue = false;
-  }
-
-  /** Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed. */
-  async function begun({ end }: AuditAnchor): Promise<void> {
-    await audit.anchored();
-    log.info({ audit_id: end.id, hash: end.hash }, 'the end of the audit log is anchored for the first time');
+    await due.ends(next);
   }
 
   async function written(anchor: AuditAnchor): Promise<AuditAnchor> {
@@ -100,12 +104,27 @@ export function makeAnchorKeeper({ store: { audit }, dataDir, deriveKey, clock, 
     settled: service.settled,
     read: async () => {
       const found = await readAnchor(dataDir, seal);
-      return found.kind === 'missing' && (await audit.isAnchorDue()) ? { kind: 'due' } : found;
+      return found.kind === 'missing' && (await audit.isAnchorDue(node)) ? { kind: 'due' } : found;
     },
     fault: () => (known?.doubt ? wordsOfDoubt(known.doubt) : null),
     stop: async () => {
       await service.stop();
       await keep().catch((error: unknown) => log.error({ err: error }, FAILURE));
+    },
+  };
+}
+
+/** Whether the node never had an anchor, until it has one. */
+function makeDue(audit: AnchorParts['store']['audit'], node: AnchoringNode, log: Log) {
+  let isDue: boolean | undefined;
+  let isNoted = false;
+  return {
+    is: async () => (isDue ??= await audit.isAnchorDue(node)),
+    ends: async ({ end }: AuditAnchor) => {
+      if (!isNoted) await audit.anchored(node);
+      // Logged: whoever can write to the database can have the daemon begin anew, in place of an anchor that was removed.
+      if (isDue === true) log.info({ audit_id: end.id, hash: end.hash }, BEGUN);
+      [isDue, isNoted] = [false, true];
     },
   };
 }

@@ -6,6 +6,7 @@ import { ENDED } from './artifact-queue.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
+import type { OfHere } from '../sessions/workspaces-here.ts';
 
 /** The verbs. Every move starts from `pending`, so each is made once; those that come too late change nothing. */
 export function makeArtifactEnds({ write }: Database) {
@@ -51,10 +52,15 @@ export interface EndedRun {
 }
 
 /** The run, if its artifacts are pending. */
-export function* findEnded(tx: Transaction, runSeq: number, condition = ''): Step<EndedRun | undefined> {
+export function* findEnded(
+  tx: Transaction,
+  runSeq: number,
+  { sql, values }: OfHere = { sql: '', values: [] },
+): Step<EndedRun | undefined> {
   return yield* tx.get<EndedRun>(
-    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED} ${condition}`,
+    `SELECT seq, id, session_seq, status, error FROM runs WHERE seq = ? AND ${ENDED} ${sql}`,
     runSeq,
+    ...values,
   );
 }
 

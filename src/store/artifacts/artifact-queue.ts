@@ -1,6 +1,7 @@
 // The remaining work on the artifacts of ended runs: workspaces to examine, archives to pack.
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
+import { type Here, ofHere } from '../sessions/workspaces-here.ts';
 
 /** An ended run whose changes have not been collected yet. */
 export interface UncollectedRun {
@@ -25,9 +26,17 @@ export interface Packing {
   readonly token: string | null;
 }
 
+/** What precedes a run of a session. */
+export interface Before {
+  /** The changes of an earlier run are still to be collected. */
+  readonly isUncollected: boolean;
+  /** Files of its workspace are recorded. */
+  readonly hasFiles: boolean;
+}
+
 /** The unfinished artifacts of a run. */
 export const ENDED = "artifact_status = 'pending' AND finished_at IS NOT NULL";
-const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
+export const IS_COLLECTED = 'EXISTS (SELECT 1 FROM run_artifacts a WHERE a.run_seq = r.seq)';
 const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
   FROM runs r JOIN sessions s ON s.seq = r.session_seq
   WHERE r.session_seq = ? AND r.seq < ? AND r.artifact_status = 'pending' AND r.finished_at IS NOT NULL
@@ -36,37 +45,46 @@ const UNCOLLECTED = `SELECT r.seq AS runSeq, r.id AS runId, s.id AS sessionId
 const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)';
 const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
   UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
+const BEFORE = `SELECT EXISTS (${UNCOLLECTED} LIMIT 1) AS uncollected,
+  EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS files`;
 const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
-/** The verbs that find work. */
+/** The verbs that find work. What is to be collected is that of the workspaces which are here; any node may pack. */
 export function makeArtifactQueue({ read }: Database) {
   return {
     /** Sessions with something to collect or to pack, the longest-waiting first. */
-    listSessionsToCollect: read(function* (tx: Reader): Step<number[]> {
+    listSessionsToCollect: read(function* (tx: Reader, here: Here = null): Step<number[]> {
+      const { sql, values } = ofHere(here);
+      const toPack = `OR ${IS_COLLECTED}`;
       // Without its first column, SQLite would look through all runs that ever ended, in their index, for those to collect.
       return (yield* tx.all<{ sessionSeq: number }>(
         `SELECT session_seq FROM (
-             SELECT session_seq, seq FROM runs WHERE session_seq > 0 AND ${ENDED}
+             SELECT session_seq, seq FROM runs r WHERE session_seq > 0 AND ${ENDED}
+               ${here === null ? '' : `AND (EXISTS (SELECT 1 FROM sessions s WHERE s.seq = r.session_seq${sql}) ${toPack})`}
              UNION ALL SELECT session_seq, run_seq FROM workspace_exports WHERE status = 'pending') AS open_work
            GROUP BY session_seq ORDER BY min(seq)`,
+        ...values,
       )).map((row) => row.sessionSeq);
     }),
 
     /** What a session has to collect or to pack: after most runs, nothing. */
-    findWork: read(function* (tx: Reader, sessionSeq: number): Step<ArtifactWork | undefined> {
+    findWork: read(function* (tx: Reader, sessionSeq: number, here: Here = null): Step<ArtifactWork | undefined> {
       if ((yield* tx.get(OPEN_WORK, sessionSeq, sessionSeq)) === undefined) return undefined;
+      const { sql, values } = ofHere(here);
       const [run, next] = yield* tx.all<UncollectedRun>(
-        `${UNCOLLECTED} ${AT_REST} ORDER BY r.seq LIMIT 2`,
+        `${UNCOLLECTED} ${AT_REST}${sql} ORDER BY r.seq LIMIT 2`,
         sessionSeq,
         ANY_RUN,
+        ...values,
       );
       return { run, hasMore: next !== undefined };
     }),
 
-    /** Whether a run must wait until an earlier run's changes are collected. For its executor alone. */
-    isAfterUncollected: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
-      return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq)) !== undefined;
+    /** What a run of a session has to wait for, and what it finds there. For its executor alone. */
+    findBefore: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<Before> {
+      const row = (yield* tx.get<{ uncollected: number; files: number }>(BEFORE, sessionSeq, runSeq, sessionSeq))!;
+      return { isUncollected: row.uncollected === 1, hasFiles: row.files === 1 };
     }, 'committed'),
 
     /**

@@ -9,6 +9,7 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifact-ends.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
+import { type Here, ofHere, type OfHere } from '../sessions/workspaces-here.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
@@ -42,7 +43,16 @@ export interface Recorded {
   readonly isPacked: boolean;
 }
 
-/** The verbs. They change nothing when the run no longer needs to be collected. `atOnce`: files of one commit. */
+/** A run, and the workspaces that are here: only there may its files be looked at. */
+interface Which {
+  readonly seq: number;
+  readonly here: Here;
+}
+
+/**
+ * The verbs. They change nothing when the run no longer needs to be collected, or when the workspace is at another node. `atOnce`: files
+ * of one commit.
+ */
 export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONCE } = {}) {
   const recordAtOnce = write(recordIn);
   const begin = write(beginIn);
@@ -54,49 +64,63 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
   const finish = write(finishIn);
   const fail = write(failCollectionIn);
 
-  async function clearAll(runSeq: number): Promise<void> {
-    while ((await clear(runSeq, atOnce)) === atOnce);
+  async function clearAll(which: Which): Promise<void> {
+    while ((await clear(which, atOnce)) === atOnce);
   }
 
-  async function addOwnFiles(runSeq: number, { files, contents }: FoundWorkspace): Promise<boolean> {
-    await clearAll(runSeq);
+  async function addOwnFiles(which: Which, { files, contents }: FoundWorkspace): Promise<boolean> {
+    await clearAll(which);
     const own = { files, ...(contents && { contents }) };
     for (const part of partsOf(own, atOnce))
-      if (!(await addOwn(runSeq, part, await contentsOf(own, part)))) return false;
-    return endOwn(runSeq);
+      if (!(await addOwn(which, part, await contentsOf(own, part)))) return false;
+    return endOwn(which);
   }
 
-  async function recordInParts(runSeq: number, found: FoundWorkspace): Promise<Recorded | undefined> {
-    const step = await begin(runSeq);
-    if (step === undefined || (step === 'own' && !(await addOwnFiles(runSeq, found)))) return undefined;
+  async function recordInParts(which: Which, found: FoundWorkspace): Promise<Recorded | undefined> {
+    const step = await begin(which);
+    if (step === undefined || (step === 'own' && !(await addOwnFiles(which, found)))) return undefined;
     const replaced: string[] = [];
     for (const part of partsOf(found, atOnce)) {
-      const keys = await addTree(runSeq, part, await contentsOf(found, part));
+      const keys = await addTree(which, part, await contentsOf(found, part));
       if (keys === undefined) return undefined;
       for (const key of keys) replaced.push(key);
     }
-    return finish(runSeq, found, replaced);
+    return finish(which, found, replaced);
   }
 
   return {
     /** Records what a run has changed. Returns undefined when it no longer needs to be collected. */
-    recordArtifacts: async (runSeq: number, found: FoundWorkspace): Promise<Recorded | undefined> => {
+    recordArtifacts: async (seq: number, found: FoundWorkspace, here: Here = null): Promise<Recorded | undefined> => {
+      const which = { seq, here };
       const isSmall = isOnePart(found, atOnce);
-      const recorded = isSmall ? await recordAtOnce(runSeq, found, await contentsOf(found, found)) : 'in parts';
-      return recorded === 'in parts' ? recordInParts(runSeq, found) : recorded;
+      const recorded = isSmall ? await recordAtOnce(which, found, await contentsOf(found, found)) : 'in parts';
+      return recorded === 'in parts' ? recordInParts(which, found) : recorded;
     },
 
     /** The workspace could not be examined: neither the run's changes nor the session's files are known. */
-    failCollection: async (runSeq: number, message: string): Promise<boolean> => {
-      await clearAll(runSeq);
-      return fail(runSeq, message);
+    failCollection: async (seq: number, message: string, here: Here = null): Promise<boolean> => {
+      const which = { seq, here };
+      await clearAll(which);
+      return fail(which, message);
     },
   };
 }
 
 /** An ended run whose changes are not recorded. */
-const findUncollected = (tx: Transaction, runSeq: number): Step<EndedRun | undefined> =>
-  findEnded(tx, runSeq, 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)');
+function findUncollected(tx: Transaction, { seq, here }: Which): Step<EndedRun | undefined> {
+  const { sql, values } = whereOf(here);
+  return findEnded(tx, seq, { sql: `${UNCOLLECTED}${sql}`, values });
+}
+
+const UNCOLLECTED = 'AND NOT EXISTS (SELECT 1 FROM run_artifacts WHERE run_seq = runs.seq)';
+
+/** That the workspace of a run is here. */
+function whereOf(here: Here): OfHere {
+  const { sql, values } = ofHere(here);
+  return here === null
+    ? { sql, values }
+    : { sql: ` AND EXISTS (SELECT 1 FROM sessions s WHERE s.seq = runs.session_seq${sql})`, values };
+}
 
 const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: EndedRun) =>
   state.step === step && state.runSeq === seq;
@@ -104,11 +128,11 @@ const isAt = (state: WorkspaceState, step: WorkspaceState['step'], { seq }: Ende
 /** All in one commit, unless a crash has left parts of the run's own files. */
 function* recordIn(
   tx: Transaction,
-  runSeq: number,
+  which: Which,
   found: FoundWorkspace,
   contents: Contents,
 ): Step<Recorded | 'in parts' | undefined> {
-  const run = yield* findUncollected(tx, runSeq);
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return undefined;
   const before = yield* stateOf(tx, run.sessionSeq);
   if (isAt(before, 'own', run)) return 'in parts';
@@ -119,25 +143,25 @@ function* recordIn(
 }
 
 /** Returns with what the recording begins, or goes on. */
-function* beginIn(tx: Transaction, runSeq: number): Step<'own' | 'tree' | undefined> {
-  const run = yield* findUncollected(tx, runSeq);
+function* beginIn(tx: Transaction, which: Which): Step<'own' | 'tree' | undefined> {
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return undefined;
   const state = yield* stateOf(tx, run.sessionSeq);
   const step = isAt(state, 'tree', run) || !isKept(run) ? 'tree' : 'own';
-  if (!isAt(state, 'tree', run)) yield* saveState(tx, run.sessionSeq, { ...state, ...NONE, step, runSeq });
+  if (!isAt(state, 'tree', run)) yield* saveState(tx, run.sessionSeq, { ...state, ...NONE, step, runSeq: run.seq });
   return step;
 }
 
 const NONE = { ownCount: 0, ownBytes: 0 } as const;
 
 /** Removes own files that a crash has left. Returns how many. */
-function* clearIn(tx: Transaction, runSeq: number, most: number): Step<number> {
-  if ((yield* findUncollected(tx, runSeq)) === undefined) return 0;
-  return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
+function* clearIn(tx: Transaction, which: Which, most: number): Step<number> {
+  if ((yield* findUncollected(tx, which)) === undefined) return 0;
+  return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', which.seq, most);
 }
 
-function* addOwnIn(tx: Transaction, runSeq: number, part: Difference, contents: Contents): Step<boolean> {
-  const run = yield* findUncollected(tx, runSeq);
+function* addOwnIn(tx: Transaction, which: Which, part: Difference, contents: Contents): Step<boolean> {
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return false;
   const state = yield* stateOf(tx, run.sessionSeq);
   const change = yield* compareIn(tx, run.sessionSeq, part);
@@ -146,8 +170,8 @@ function* addOwnIn(tx: Transaction, runSeq: number, part: Difference, contents: 
   return true;
 }
 
-function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
-  const run = yield* findUncollected(tx, runSeq);
+function* endOwnIn(tx: Transaction, which: Which): Step<boolean> {
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return false;
   yield* saveState(tx, run.sessionSeq, { ...(yield* stateOf(tx, run.sessionSeq)), step: 'tree' });
   return true;
@@ -156,11 +180,11 @@ function* endOwnIn(tx: Transaction, runSeq: number): Step<boolean> {
 /** Returns the contents that the workspace no longer has. */
 function* addTreeIn(
   tx: Transaction,
-  runSeq: number,
+  which: Which,
   part: Difference,
   contents: Contents,
 ): Step<readonly string[] | undefined> {
-  const run = yield* findUncollected(tx, runSeq);
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return undefined;
   const { sessionSeq } = run;
   const change = yield* compareIn(tx, sessionSeq, part);
@@ -173,11 +197,11 @@ function* addTreeIn(
 
 function* finishIn(
   tx: Transaction,
-  runSeq: number,
+  which: Which,
   found: FoundWorkspace,
   replacedKeys: readonly string[],
 ): Step<Recorded | undefined> {
-  const run = yield* findUncollected(tx, runSeq);
+  const run = yield* findUncollected(tx, which);
   if (run === undefined) return undefined;
   const state = yield* stateOf(tx, run.sessionSeq);
   return yield* conclude(tx, run, { found, state, change: { ...NOTHING, replacedKeys } });
@@ -223,7 +247,7 @@ const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
   packedOnRequest !== undefined && isWithin(size, packedOnRequest);
 
 /** Files of a run that failed or was stopped are in the session's export only (E4). */
-function isKept({ status }: EndedRun): boolean {
+export function isKept({ status }: EndedRun): boolean {
   return status === 'completed' || status === 'incomplete';
 }
 
@@ -265,8 +289,8 @@ function* uploadsOf(tx: Reader, runSeq: number): Step<ReadonlyMap<string, string
   return new Map(uploads.map(({ path, sha256 }) => [path, sha256]));
 }
 
-function* failCollectionIn(tx: Transaction, runSeq: number, message: string): Step<boolean> {
-  const run = yield* findEnded(tx, runSeq);
+function* failCollectionIn(tx: Transaction, which: Which, message: string): Step<boolean> {
+  const run = yield* findEnded(tx, which.seq, whereOf(which.here));
   if (run === undefined) return false;
   yield* saveState(tx, run.sessionSeq, atRest(yield* stateOf(tx, run.sessionSeq), null));
   yield* failIn(tx, run, { type: 'api_error', message });

@@ -3,6 +3,8 @@ import type { Database } from '../engine/database.ts';
 import { makeArtifactEnds } from './artifact-ends.ts';
 import { makeArtifactQueue } from './artifact-queue.ts';
 import { makeDocuments } from './documents.ts';
+import { makeLostWorkspaces } from './lost-workspaces.ts';
+import { makeMovedWorkspaces } from './moved-workspaces.ts';
 import { makeReadArtifacts } from './read-artifacts.ts';
 import { makeRecordArtifacts } from './record-artifacts.ts';
 import { makeRequestedArchives } from './requested-archives.ts';
@@ -20,6 +22,8 @@ export function makeArtifactVerbs(database: Database) {
       ...makeWorkspaceTree(database),
       ...makeReadArtifacts(database),
       ...makeRequestedArchives(database),
+      ...makeLostWorkspaces(database),
+      ...makeMovedWorkspaces(database),
     },
     documents: makeDocuments(database),
     screenshots: makeScreenshots(database),

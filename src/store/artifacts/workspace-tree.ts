@@ -8,6 +8,7 @@ import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
+import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
@@ -105,14 +106,19 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
 
     /**
      * Records how the workspace differs before a run's agent changes anything: the baseline of the run. Many files are recorded in
-     * parts. Returns the contents that it no longer has, or undefined when the attempt no longer holds the run.
+     * parts. Returns the contents that it no longer has, or undefined when the attempt no longer holds the run, or has its workspace
+     * elsewhere.
      */
-    keepBaseline: async (fence: Fence, found: FoundDifference): Promise<readonly string[] | undefined> => {
+    keepBaseline: async (
+      fence: Fence,
+      found: FoundDifference,
+      here: Here = null,
+    ): Promise<readonly string[] | undefined> => {
       const parts = [...partsOf(found, atOnce)];
       const replaced: string[] = [];
       for (const part of parts) {
         const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
-        const keys = await keepPart(fence, part, { end, contents: await contentsOf(found, part) });
+        const keys = await keepPart(fence, part, { end, here, contents: await contentsOf(found, part) });
         if (keys === undefined) return undefined;
         for (const key of keys) replaced.push(key);
       }
@@ -121,14 +127,20 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
   };
 }
 
-/** `end`: it is the last part. */
+interface KeptPart {
+  /** It is the last part. */
+  readonly end: { readonly token: string | null } | null;
+  readonly here: Here;
+  readonly contents: Contents;
+}
+
 function* keepIn(
   tx: Transaction,
   fence: Fence,
   part: Difference,
-  { end, contents }: { readonly end: { readonly token: string | null } | null; readonly contents: Contents },
+  { end, here, contents }: KeptPart,
 ): Step<readonly string[] | undefined> {
-  if (!(yield* holds(tx, fence))) return undefined;
+  if (!(yield* holds(tx, fence)) || !(yield* isWorkspaceHere(tx, fence.sessionSeq, here))) return undefined;
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });

@@ -12,6 +12,12 @@ export interface AnchoredLog {
   readonly fault: AnchorFault | null;
 }
 
+/** A node, and whether others may share its rows: where none do, another id is no other node. */
+export interface AnchoringNode {
+  readonly id: string;
+  readonly hasPeers: boolean;
+}
+
 const HASH_OF = 'SELECT hash FROM audit_entries WHERE id = ?';
 
 /** The verbs. */
@@ -22,18 +28,21 @@ export function makeAuditAnchors({ read, write }: Database) {
       return { end: yield* endIn(tx, seal), fault: yield* anchorFaultIn(tx, had, seal) };
     }),
 
-    /** Whether no anchor was ever on the disk. */
+    /** Whether a node has never had one on its disk. */
     isAnchorDue: read(isAnchorDueIn),
 
-    /** An anchor is on the disk: from now on, it must be there. */
-    anchored: write(function* (tx: Transaction): Step<void> {
+    /** That of a node is on its disk: from now on, it must be there. */
+    anchored: write(function* (tx: Transaction, { id }: AnchoringNode): Step<void> {
       yield* tx.run('DELETE FROM audit_anchor_due WHERE id = 1');
+      yield* tx.run('INSERT INTO audit_anchors (node_id) VALUES (?) ON CONFLICT (node_id) DO NOTHING', id);
     }, FREES),
   };
 }
 
-export function* isAnchorDueIn(tx: Reader): Step<boolean> {
-  return (yield* tx.get('SELECT 1 FROM audit_anchor_due WHERE id = 1')) !== undefined;
+/** Whether it has never had an anchor: nobody had one yet, or it came to others. */
+export function* isAnchorDueIn(tx: Reader, { id, hasPeers }: AnchoringNode): Step<boolean> {
+  if ((yield* tx.get('SELECT 1 FROM audit_anchor_due WHERE id = 1')) !== undefined) return true;
+  return hasPeers && (yield* tx.get('SELECT 1 FROM audit_anchors WHERE node_id = ?', id)) === undefined;
 }
 
 function* endIn(tx: Reader, seal: Seal): Step<AuditLink | null> {

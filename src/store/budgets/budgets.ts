@@ -5,12 +5,11 @@ import { newId } from '../../domain/ids.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { type Reader, type Step, together, type Transaction } from '../engine/statement.ts';
 import { conditions, readPage } from '../engine/lists.ts';
 import { type BudgetRow, NAME_OF_SUBJECT, NAMED_BUDGETS, readSpent, termsOf } from './budget-rows.ts';
-import { reservedBy } from './held-calls.ts';
 import { type Counted, makeCountPast, newestRecord, type PastUse, sumIn } from './past-usage.ts';
-import type { BudgetKit } from './reserve.ts';
+import type { BudgetKit } from './budget-kit.ts';
 import { beginPeriod, warnAgainIn } from './settle.ts';
 
 /** A budget to set. Of `payer`, what its subject names is given, and nothing for runs. */
@@ -38,8 +37,9 @@ export function makeBudgets(database: Database, kit: BudgetKit) {
   const auditedWrite = makeAuditedWrite(database);
   const countPast = makeCountPast(database);
   const find = read(function* (tx: Reader, id: string, now: number): Step<Budget | undefined> {
+    const show = showing(tx, kit, now);
     const row = yield* tx.get<NamedRow>(`${SELECT} WHERE b.id = ?`, id);
-    return row && (yield* toBudget(tx, kit, row, now));
+    return row && (yield* show(row));
   });
 
   /** Rejected or not: what is in force is asked anew after it. */
@@ -64,10 +64,9 @@ export function makeBudgets(database: Database, kit: BudgetKit) {
         'b.team_id = ?': teamId,
       };
       const query = { from: NAMED_BUDGETS, select: SELECT, order: 'b.seq DESC', ...conditions(['b.seq > 0'], by) };
+      const show = showing(tx, kit, now);
       const { items: rows, total } = yield* readPage<NamedRow>(tx, query, filter);
-      const items: Budget[] = [];
-      for (const row of rows) items.push(yield* toBudget(tx, kit, row, now));
-      return { items, total };
+      return { items: yield* together(rows.map(show)), total };
     }),
 
     /**
@@ -90,7 +89,7 @@ export function makeBudgets(database: Database, kit: BudgetKit) {
         auditedWrite(note, function* (tx) {
           const row = yield* tx.get<NamedRow>(`${SELECT} WHERE b.id = ?`, id);
           if (row === undefined) return undefined;
-          const removed = yield* toBudget(tx, kit, row, tx.now);
+          const removed = yield* showing(tx, kit, tx.now)(row);
           yield* tx.run('DELETE FROM budgets WHERE seq = ?', row.seq);
           return removed;
         }),
@@ -125,7 +124,7 @@ function* setIn(tx: Transaction, kit: BudgetKit, wanted: NewBudget, past: Past |
     yield* beginPeriod(tx, { budgetSeq: seq, startsAt, spent: past![unit] + rest[unit] });
   }
   yield* warnAgainIn(tx, { budgetSeq: seq, startsAt, limit });
-  return yield* toBudget(tx, kit, (yield* tx.get<NamedRow>(`${SELECT} WHERE b.seq = ?`, seq))!, tx.now);
+  return yield* showing(tx, kit, tx.now)((yield* tx.get<NamedRow>(`${SELECT} WHERE b.seq = ?`, seq))!);
 }
 
 /** Inserts one that does not exist. */
@@ -156,24 +155,29 @@ function* change(tx: Transaction, seq: number, { timeZone, limit }: BudgetTerms)
   return seq;
 }
 
-function* toBudget(tx: Reader, { periodOf, held }: BudgetKit, row: NamedRow, now: number): Step<Budget> {
-  const isOfRuns = row.subject === 'run';
-  const { startsAt, endsAt } = periodOf(termsOf(row), now);
-  return {
-    seq: row.seq,
-    id: row.id,
-    subject: row.subject,
-    unit: row.unit,
-    period: row.period,
-    timeZone: row.timezone,
-    limit: row.amount,
-    subjectId: row.subjectId,
-    subjectName: row.subjectName,
-    spent: isOfRuns ? 0 : yield* readSpent(tx, row.seq, startsAt),
-    reserved: reservedBy(held.list(), row),
-    startsAt: endsAt === null ? null : startsAt,
-    renewsAt: endsAt,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+/** Renders budgets, with what is used and held of them. Ask for it before they are read. */
+function showing(tx: Reader, { periodOf, held }: BudgetKit, now: number) {
+  const readReserved = held.look();
+  return function* toBudget(row: NamedRow): Step<Budget> {
+    const { startsAt, endsAt } = periodOf(termsOf(row), now);
+    const used = row.subject === 'run' ? [] : [readSpent(tx, row.seq, startsAt), readReserved(tx, row)];
+    const [spent = 0, reserved = 0] = yield* together(used);
+    return {
+      seq: row.seq,
+      id: row.id,
+      subject: row.subject,
+      unit: row.unit,
+      period: row.period,
+      timeZone: row.timezone,
+      limit: row.amount,
+      subjectId: row.subjectId,
+      subjectName: row.subjectName,
+      spent,
+      reserved,
+      startsAt: endsAt === null ? null : startsAt,
+      renewsAt: endsAt,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
+    };
   };
 }

@@ -3,64 +3,54 @@ import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { addToAny, recordUsage } from './record-usage.ts';
-import type { HeldCall, LostPrompt } from './held-calls.ts';
-import type { BudgetKit } from './reserve.ts';
-import { forgetIn } from './settle.ts';
-
-type Lost = LostPrompt & { readonly runSeq: number; readonly sessionSeq: number };
-
-// Each run that executes has one at most. In this order, whatever the planner thinks of the sizes: a few rows, and the run of each.
-const LEFT = `SELECT c.run_seq, r.session_seq, c.model, c.input_tokens,
-    c.cost_usd
-  FROM calls_in_progress c CROSS JOIN runs r ON r.seq = c.run_seq WHERE coalesce(r.node_id, ?) = ?`;
+import { forgetIn, insertCall, type LeftCall, listLeft } from './call-rows.ts';
+import type { HeldCall } from './held-call.ts';
+import type { BudgetKit } from './budget-kit.ts';
 
 /** The verbs on calls in progress. */
 export function makeLostCalls({ write }: Database, kit: BudgetKit) {
+  const { held } = kit;
+  const insertAll = write(function* (tx: Transaction, calls: readonly HeldCall[]): Step<void> {
+    for (const call of calls) yield* insertCall(tx, call);
+  });
+  const forget = write(function* (tx: Transaction, call: HeldCall): Step<boolean> {
+    yield* forgetIn(tx, call);
+    return true;
+  });
   return {
-    /** Writes calls in progress down, for the case that the daemon is killed. A run has one at a time. */
-    saveHeld: write(function* (tx: Transaction, calls: readonly HeldCall[]): Step<void> {
-      for (const { runSeq, prompt } of calls) {
-        yield* tx.run(
-          `INSERT INTO calls_in_progress (run_seq, model, input_tokens, cost_usd) VALUES (?, ?, ?, ?)
-           ON CONFLICT (run_seq) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
-             cost_usd = excluded.cost_usd`,
-          runSeq,
-          prompt.model,
-          prompt.inputTokens,
-          prompt.costUsd,
-        );
-        kit.held.saved.add(runSeq);
-      }
-    }),
+    /** Writes down those that aren't yet, for the case that the daemon is killed. */
+    saveHeld: async (calls: readonly HeldCall[]): Promise<void> => {
+      const unwritten = calls.filter((call) => !held.isWritten(call));
+      held.written(unwritten);
+      if (unwritten.length > 0) await insertAll(unwritten);
+    },
 
     /** Removes what was written of a call that has cost nothing. */
-    forget: write(function* (tx: Transaction, { runSeq }: HeldCall): Step<boolean> {
-      yield* forgetIn(tx, runSeq);
-      return true;
-    }),
+    forget: (call: HeldCall): Promise<boolean> => (held.isWritten(call) ? forget(call) : Promise.resolve(true)),
 
     /** Records a call whose worker is lost. */
-    settleLost: write(function* (tx: Transaction, { sessionSeq, runSeq, prompt }: HeldCall): Step<boolean> {
-      yield* recordLost(tx, kit, { ...prompt, sessionSeq, runSeq });
+    settleLost: write(function* (tx: Transaction, { prompt, ...call }: HeldCall): Step<boolean> {
+      if (yield* held.lostIn(tx, call)) yield* recordLost(tx, kit, { ...call, ...prompt });
       return true;
     }),
 
-    release: kit.held.release,
-    heldOf: kit.held.ofAttempt,
+    release: held.release,
+    heldOf: held.ofAttempt,
   };
 }
 
 /** Records the calls of a node's runs that were in progress when its process ended. */
 export function* settleLeftIn(tx: Transaction, kit: BudgetKit, node: string): Step<void> {
-  for (const call of yield* tx.all<Lost>(LEFT, node, node)) yield* recordLost(tx, kit, call);
+  for (const call of yield* listLeft(tx, node)) {
+    yield* forgetIn(tx, call);
+    yield* recordLost(tx, kit, call);
+  }
 }
 
-function* recordLost(tx: Transaction, kit: BudgetKit, lost: Lost): Step<void> {
-  // First, since the recording removes only what this process has written.
-  yield* forgetIn(tx, lost.runSeq);
-  const { sessionSeq, runSeq, model, inputTokens, costUsd } = lost;
+function* recordLost(tx: Transaction, kit: BudgetKit, lost: LeftCall): Step<void> {
+  const { sessionSeq, runSeq, attempt, model, inputTokens, costUsd } = lost;
   const facts = { purpose: null, step: null, agent: null, outcome: 'lost', timing: null } as const;
   const call = { usage: { ...NO_USAGE, inputTokens }, estimated: true, model, costUsd, facts };
   const run = yield* addToAny(tx, runSeq, call);
-  yield* recordUsage(tx, kit, { sessionSeq, runSeq, run }, call);
+  yield* recordUsage(tx, kit, { sessionSeq, runSeq, attempt, run }, call);
 }

@@ -3,8 +3,9 @@ import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.
 import { quarterOf } from '../../domain/time-zone.ts';
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import { type CallUsage, costOf, type Price, totalTokens, type Usage } from '../../domain/sessions/usage.ts';
-import type { BudgetKit } from './reserve.ts';
-import { forgetIn, settleIn } from './settle.ts';
+import type { CallOfAttempt } from './held-call.ts';
+import type { BudgetKit } from './budget-kit.ts';
+import { settleIn } from './settle.ts';
 import { warnIn } from './warn.ts';
 import { larger } from '../engine/larger.ts';
 import type { Step, Transaction, Value } from '../engine/statement.ts';
@@ -96,14 +97,15 @@ export function* addToAny(tx: Transaction, runSeq: number, { usage, costUsd }: U
 export function* recordUsage(
   tx: Transaction,
   kit: BudgetKit,
-  { sessionSeq, runSeq, run }: { readonly sessionSeq: number; readonly runSeq: number; readonly run: SummedRun },
+  { sessionSeq, runSeq, attempt, run }: CallOfAttempt & { readonly sessionSeq: number; readonly run: SummedRun },
   { usage, estimated, costUsd, model, facts }: UsedCall,
 ): Step<void> {
   const calling = { ...run, seq: runSeq, isScheduled: run.isScheduled === 1 };
   const call = { sessionSeq, model, usage, estimated, costUsd, run: calling, facts };
   const { userSeq, teamId } = yield* recordCall(tx, call);
-  if (kit.held.saved.has(runSeq)) yield* forgetIn(tx, runSeq);
-  if (!(yield* kit.inForce.any(tx))) return;
+  const hasBudgets = yield* kit.inForce.any(tx);
+  yield* kit.held.recordedIn(tx, { runSeq, attempt }, hasBudgets);
+  if (!hasBudgets) return;
   const used = { tokens: totalTokens(usage), usd: costUsd };
   const nearly = yield* settleIn(tx, kit, { keySeq: run.keySeq, userSeq, teamId, used });
   for (const budget of nearly) yield* warnIn(tx, kit.warnings, { sessionSeq, runSeq }, budget);

@@ -2,7 +2,7 @@
 import { type Amounts, WARNING_SHARE } from '../../domain/budgets/budget.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type BudgetRow, listOfPayer, type Payer, termsOf } from './budget-rows.ts';
-import type { BudgetKit } from './reserve.ts';
+import type { BudgetKit } from './budget-kit.ts';
 
 /** A recorded call. */
 export interface SettledCall extends Payer {
@@ -32,11 +32,6 @@ export function* settleIn(tx: Transaction, { periodOf }: BudgetKit, call: Settle
     if ((yield* tx.count(WARN, row.seq, startsAt)) === 1) nearly.push({ row, renewsAt: endsAt, spent });
   }
   return nearly;
-}
-
-/** Removes the row of a call in progress, which has ended. */
-export function* forgetIn(tx: Transaction, runSeq: number): Step<void> {
-  yield* tx.run('DELETE FROM calls_in_progress WHERE run_seq = ?', runSeq);
 }
 
 function* addSpent(tx: Transaction, budgetSeq: number, startsAt: number, amount: number) {

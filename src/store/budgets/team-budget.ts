@@ -4,7 +4,7 @@ import { QUARTER_MS } from '../../domain/time-zone.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { insertIn } from './budgets.ts';
 import { type BudgetRow, termsOf } from './budget-rows.ts';
-import type { BudgetKit } from './reserve.ts';
+import type { BudgetKit } from './budget-kit.ts';
 import { beginPeriod, warnAgainIn } from './settle.ts';
 
 const OF_TEAM = "SELECT * FROM budgets WHERE team_id = ? AND unit = 'usd' AND period = 'day'";

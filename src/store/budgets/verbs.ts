@@ -1,21 +1,9 @@
-// The verbs on budgets, and what those share that use one.
-import { makePeriodOf } from '../../domain/budgets/period.ts';
+// The verbs on budgets.
 import type { Database } from '../engine/database.ts';
+import type { BudgetKit } from './budget-kit.ts';
 import { makeBudgets } from './budgets.ts';
-import { makeHeldCalls } from './held-calls.ts';
-import { makeBudgetsInForce } from './in-force.ts';
 import { makeLostCalls } from './lost-calls.ts';
-import { type BudgetKit, makeReservations } from './reserve.ts';
-import { makeBudgetWarnings } from './warnings.ts';
-
-export function makeBudgetKit(database: Database): BudgetKit {
-  return {
-    inForce: makeBudgetsInForce(),
-    held: makeHeldCalls(),
-    periodOf: makePeriodOf(),
-    warnings: makeBudgetWarnings(database),
-  };
-}
+import { makeReservations } from './reserve.ts';
 
 export function makeBudgetVerbs(database: Database, kit: BudgetKit) {
   return {

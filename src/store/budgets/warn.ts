@@ -18,8 +18,8 @@ export function* warnIn(
   const { name } = (yield* tx.get<{ name: string }>(sql, row.seq))!;
   const { id, subject, unit, period, amount } = row;
   const budget: NearlyUsedUp = { id, subject, name, unit, period, limit: amount, spent, renewsAt };
-  warnings.note(budget);
-  // A call can be recorded after its session was deleted: then the log alone tells of it, with the next commit of an event.
+  warnings.note(tx, budget);
+  // A call can be recorded after its session was deleted: then the log alone tells of it.
   const isThere = yield* tx.get('SELECT 1 FROM sessions WHERE seq = ? AND deleted_at IS NULL', run.sessionSeq);
   if (isThere === undefined) return;
   const insight = { ...nearlyWordsOf(budget), callId: `budget:${newId(tx.now)}`, priority: 'high' } as const;

@@ -126,6 +126,11 @@ export interface Peers {
   tell(words: string): void;
   /** Calls the listener with what another one tells; with null, when something may have been missed. */
   onTold(listener: (words: string | null) => void): void;
+  /**
+   * Does work that only one process does at a time, by name; a process that is lost ends its own. Rejects with `unavailable` when another
+   * one has not ended in time. For what isn't rows: these are changed in turns anyway.
+   */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** How a process shares a database with others. */

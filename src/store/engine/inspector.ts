@@ -1,5 +1,6 @@
 // The interface to a database that is looked at from beside, whoever writes it meanwhile, on a connection that only reads.
 import type { EngineFigures } from './database.ts';
+import type { SchemaState } from './schema.ts';
 import type { Reader, Step } from './statement.ts';
 
 export interface FaultRequest {
@@ -26,8 +27,7 @@ export interface ServerReport {
 }
 
 export interface Inspector {
-  /** 0 for a database without a schema. */
-  schemaVersion(): Promise<number>;
+  schema(): Promise<SchemaState>;
   figures(): Promise<EngineFigures>;
   /** The tables of the schema, by name. */
   tables(): Promise<readonly string[]>;

@@ -8,6 +8,8 @@ import { smallBlobs } from './migrations/041-small-blobs.ts';
 import { objects as objectNotes } from './migrations/042-objects.ts';
 import { nodes } from './migrations/043-nodes.ts';
 import { severalNodes } from './migrations/044-several-nodes.ts';
+import { heldCalls } from './migrations/045-held-calls.ts';
+import { anchors } from './migrations/046-anchors.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -40,8 +42,18 @@ export const SCHEMA: readonly string[] = [
 /** The oldest version that is migrated. */
 export const OLDEST_SCHEMA = 35;
 
-/** What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. */
-export const MIGRATIONS: readonly string[] = [
+/** A migration that only expands: older code goes on beside newer one (docs/ARCHITECTURE.md). */
+interface Expansion {
+  readonly sql: string;
+  /** The oldest version of the schema whose code may use a database after it. */
+  readonly runsWith: number;
+}
+
+/**
+ * What leads from it to the schema, in order. Add new ones at the end, and change the schema with them: a test compares both. After one that
+ * is text alone, no older code may use the database.
+ */
+const STEPS: readonly (string | Expansion)[] = [
   auditAnchor,
   largeRows,
   pins,
@@ -51,23 +63,48 @@ export const MIGRATIONS: readonly string[] = [
   objectNotes,
   nodes,
   severalNodes,
+  heldCalls,
+  anchors,
 ];
+
+/** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */
+export const MIGRATIONS: readonly Expansion[] = STEPS.map((step, at) =>
+  typeof step === 'string' ? { sql: step, runsWith: OLDEST_SCHEMA + at + 1 } : step,
+);
 
 /** The schema version this code writes. */
 export const SCHEMA_VERSION = OLDEST_SCHEMA + MIGRATIONS.length;
 
+/** The oldest version of the schema whose code may use a database of this one. */
+export const RUNS_WITH = Math.max(...MIGRATIONS.map(({ runsWith }) => runsWith));
+
+/** What is known of a database's schema. */
+export interface SchemaState {
+  /** 0 for a database without one. */
+  readonly version: number;
+  /** The oldest version whose code may use it. */
+  readonly runsWith: number;
+}
+
+/** Whether this code reads and writes it as its own: of its own version, or of a newer one that has only been expanded since. */
+export const isUsable = ({ version, runsWith }: SchemaState): boolean =>
+  version === SCHEMA_VERSION || (version > SCHEMA_VERSION && runsWith <= SCHEMA_VERSION);
+
 /** Why this code can't use a database of a version, and what can, in words that follow its name; null when it can. */
-export function refusalOfSchema(version: number): string | null {
-  if (version > SCHEMA_VERSION)
+export function refusalOfSchema(version: number, runsWith = version): string | null {
+  if (version > SCHEMA_VERSION && runsWith > SCHEMA_VERSION)
     return `has schema version ${version}, newer than the ${SCHEMA_VERSION} this Errand knows. Run the Errand that wrote it, or a newer one.`;
   if (version < OLDEST_SCHEMA)
     return `has schema version ${version}, older than the ${OLDEST_SCHEMA} that this Errand can bring up to date. Start it once with the last Errand 0.1, which does, and then with this one.`;
   return null;
 }
 
-/** A part of a migration. `from` and `to` are versions of the schema; the copy of the old file comes first. */
+/**
+ * A part of a migration. `from` and `to` are versions of the schema; the copy of the old file comes first. `wait`: another process changes the
+ * schema.
+ */
 export interface MigrationStep {
-  readonly kind: 'copy' | 'change';
+  readonly kind: 'copy' | 'change' | 'wait';
   readonly from: number;
   readonly to: number;
   /** Size of the database. */

@@ -99,6 +99,8 @@ export interface Transaction extends Reader {
   insert(sql: string, ...values: Value[]): Step<number>;
   /** Adds an event to the journal, written when the verb has ended and published only after the commit. Not a step. */
   emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void;
+  /** Has something done once the verb is committed, by this process alone, and before its caller knows its result. Not a step. */
+  afterCommit(work: () => void): void;
 }
 
 /** An event as its verb emitted it. */
@@ -132,6 +134,8 @@ export class StepTransaction extends StepReader implements Transaction {
   readonly now: number;
   /** In order. */
   readonly emitted: Emitted[] = [];
+  /** What is done once it is committed, in order. */
+  readonly afterwards: (() => void)[] = [];
 
   constructor(now: number) {
     super();
@@ -152,5 +156,9 @@ export class StepTransaction extends StepReader implements Transaction {
 
   emit(sessionSeq: number, runSeq: number | null, event: NewEvent): void {
     this.emitted.push({ sessionSeq, runSeq, event });
+  }
+
+  afterCommit(work: () => void): void {
+    this.afterwards.push(work);
   }
 }

@@ -42,7 +42,7 @@ export async function readFigures(location: StoreLocation): Promise<DatabaseFigu
     }
     const { engine, version, bytes, pageBytes, freeBytes, logBytes } = await store.figures();
     return {
-      schemaVersion: await store.schemaVersion(),
+      schemaVersion: (await store.schema()).version,
       knownVersion: SCHEMA_VERSION,
       engine,
       engineVersion: version,

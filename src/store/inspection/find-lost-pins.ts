@@ -1,11 +1,11 @@
 // Pins in a store that no daemon holds.
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
-import { SCHEMA_VERSION } from '../engine/schema.ts';
+import { isUsable } from '../engine/schema.ts';
 import type { StoreLocation } from '../location.ts';
 import { lostPinsIn } from '../people/pins.ts';
 import { openInspector } from './open-inspector.ts';
 
-/** Pins to what isn't defined, some of them named. Null for another schema. Throws what the engine throws. */
+/** Pins to what isn't defined, some of them named. Null for a schema that this code can't use. Throws what the engine throws. */
 export async function findLostPins(
   location: StoreLocation,
   defined: Defined,
@@ -14,7 +14,7 @@ export async function findLostPins(
 ): Promise<LostPins | null> {
   const store = await openInspector(location);
   try {
-    if ((await store.schemaVersion()) !== SCHEMA_VERSION) return null;
+    if (!isUsable(await store.schema())) return null;
     return await store.look((tx) => lostPinsIn(tx, defined, at, shown));
   } finally {
     await store.close();

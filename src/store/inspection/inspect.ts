@@ -1,8 +1,8 @@
 // What an examination reads of a store, in a thread or beside a stopped daemon. Here whole tables may be read.
 import type { Defined, LostPins } from '../../domain/capabilities/pin.ts';
 import type { AnchorFault, AuditLink } from '../../domain/people/audit-anchor.ts';
-import { anchorFaultIn, isAnchorDueIn } from '../audit/anchored.ts';
-import { SCHEMA_VERSION } from '../engine/schema.ts';
+import { anchorFaultIn, type AnchoringNode, isAnchorDueIn } from '../audit/anchored.ts';
+import { isUsable, SCHEMA_VERSION } from '../engine/schema.ts';
 import { masterKeyIdIn } from '../installation.ts';
 import type { EngineFigures } from '../engine/database.ts';
 import type { FaultRequest, Inspector, ServerReport } from '../engine/inspector.ts';
@@ -28,6 +28,8 @@ export interface FailingWebhook {
 
 export interface Inspection {
   readonly schemaVersion: number;
+  /** Whether this code can use it: it is of its own version, or a newer one has only expanded it. */
+  readonly isUsable: boolean;
   /** The version that this code writes. */
   readonly ownVersion: number;
   readonly figures: EngineFigures;
@@ -38,9 +40,9 @@ export interface Inspection {
   readonly newestEventAt: number | null;
   readonly stuck: readonly StuckRun[];
   readonly webhooks: readonly FailingWebhook[];
-  /** Pins to what isn't defined. Null for another schema, and when it isn't known what is. */
+  /** Pins to what isn't defined. Null for a schema that isn't usable, and when it isn't known what is. */
   readonly pins: LostPins | null;
-  /** What is wrong with the audit log, by the end that it had; and whether that was never anchored. Null for another schema. */
+  /** What is wrong with the audit log, by the end that it had; and whether the node never anchored it. Null for a schema that isn't usable. */
   readonly audit: { readonly fault: AnchorFault | null; readonly isAnchorDue: boolean } | null;
   /** The id of the master key that the rows are used with; null where none is known. */
   readonly masterKeyId: string | null;
@@ -51,6 +53,8 @@ export interface InspectionRequest extends FaultRequest {
   readonly silentSince: number;
   /** The end of the audit log by its anchor; null without one. */
   readonly auditEnd: AuditLink | null;
+  /** Whose anchor that is. */
+  readonly node: AnchoringNode;
   /** Null when it isn't known. */
   readonly defined: Defined | null;
   /** Keys that expired before don't count. */
@@ -63,16 +67,17 @@ const MAX_SILENT = 1_000;
 
 /** Reads all of it. Throws what the engine throws. */
 export async function inspect(store: Inspector, request: InspectionRequest): Promise<Inspection> {
-  const { silentSince, auditEnd, defined, now } = request;
-  const schemaVersion = await store.schemaVersion();
+  const { silentSince, auditEnd, node, defined, now } = request;
+  const schema = await store.schema();
   const facts = {
-    schemaVersion,
+    schemaVersion: schema.version,
+    isUsable: isUsable(schema),
     ownVersion: SCHEMA_VERSION,
     figures: await store.figures(),
     server: await store.server(),
   };
   const faults = await store.faults(request);
-  if (schemaVersion !== SCHEMA_VERSION)
+  if (!facts.isUsable)
     return {
       ...facts,
       faults,
@@ -92,7 +97,7 @@ export async function inspect(store: Inspector, request: InspectionRequest): Pro
     pins: defined === null ? null : await store.look((tx) => lostPinsIn(tx, defined, now, MAX_NAMED)),
     audit: {
       fault: auditEnd === null ? null : await store.look((tx) => anchorFaultIn(tx, auditEnd, null)),
-      isAnchorDue: await store.look(isAnchorDueIn),
+      isAnchorDue: await store.look((tx) => isAnchorDueIn(tx, node)),
     },
     masterKeyId: await store.look(masterKeyIdIn),
   };

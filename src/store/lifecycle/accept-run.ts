@@ -8,7 +8,7 @@ import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
 import { findUsedUp } from '../budgets/budget-rows.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import { COMMITTED, type Database, type Scope } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from '../runs/insert-run.ts';

@@ -1,4 +1,5 @@
 // Which node has the files of a session, and runs that are left to it for a while (L5).
+import { HOME_NODE } from '../sessions/workspaces-here.ts';
 import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Value } from '../engine/statement.ts';
 import type { StartInput } from './start-run.ts';
@@ -19,7 +20,7 @@ export function freeOf(now: number, { leftTo }: Pick<StartInput, 'leftTo'>): Fre
   return { sql, values: [now - leftTo.forMs, ...values] };
 }
 
-/** The node that has the files of sessions that were continued before workspaces had nodes. */
+/** The node that has the files of sessions that were continued before workspaces had nodes; undefined while it isn't known. */
 export function* homeNode(tx: Reader): Step<string | undefined> {
-  return (yield* tx.get<{ node: string }>('SELECT home_node AS node FROM installation'))?.node;
+  return (yield* tx.get<{ node: string | null }>(HOME_NODE))?.node ?? undefined;
 }

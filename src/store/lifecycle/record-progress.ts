@@ -8,7 +8,7 @@ import type { CallPurpose, CallTiming } from '../../domain/sessions/call-timing.
 import type { CallEnding } from '../../domain/sessions/model-call.ts';
 import type { RunSetup } from '../../domain/sessions/run-setup.ts';
 import type { CallUsage, ContextParts } from '../../domain/sessions/usage.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import type { Database } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { discardIn } from '../sessions/erasures.ts';

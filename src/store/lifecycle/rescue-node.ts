@@ -1,6 +1,6 @@
 // Rescues what a node had in progress of which no process is left: model calls, runs, stops.
 import { settleLeftIn } from '../budgets/lost-calls.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import { type Database, FREES } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { type Rescued, rescueIn } from './rescue-runs.ts';

@@ -1,5 +1,5 @@
 // The verbs that change a run, from its acceptance to its end.
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import type { Database } from '../engine/database.ts';
 import { makeAcceptRun } from './accept-run.ts';
 import { makeClaimRuns } from './claim-runs.ts';

@@ -6,7 +6,7 @@ import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { setTeamBudgetIn } from '../budgets/team-budget.ts';
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import { SELECT_TEAM } from '../rows.ts';
 
 export type TeamChanges = Partial<Pick<Team, 'name' | 'budgetUsd'>>;

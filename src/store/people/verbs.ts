@@ -1,5 +1,5 @@
 // The verbs on users and teams, and on what users have.
-import type { BudgetKit } from '../budgets/reserve.ts';
+import type { BudgetKit } from '../budgets/budget-kit.ts';
 import type { Database } from '../engine/database.ts';
 import type { Planning } from '../webhooks/planning.ts';
 import { makeConnections } from './connections.ts';

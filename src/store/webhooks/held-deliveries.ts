@@ -28,6 +28,29 @@ const RELEASE = `UPDATE webhook_deliveries SET next_attempt_at = ?,
     body = CASE WHEN ? = 1 THEN replace(body, '"has_artifacts":false', '"has_artifacts":true') ELSE body END
   WHERE event_id = ? AND state = 'pending' AND attempt_count = 0 AND next_attempt_at > ? RETURNING webhook_id AS id`;
 
+/** For so long, and so many, what another process may have held is looked for where that was lost. */
+const [LEFT_MS, MOST_LEFT] = [60_000, 500];
+const LEFT = `SELECT event_id, session_seq, body, next_attempt_at FROM webhook_deliveries
+  WHERE state = 'pending' AND created_at > ? AND attempt_count = 0 AND is_test = 0
+    AND (event_type = 'session.completed' OR event_type = 'session.failed') ORDER BY created_at LIMIT ${MOST_LEFT}`;
+
+interface LeftRow extends Pick<HeldEvent, 'eventId' | 'sessionSeq'> {
+  readonly body: string;
+  readonly nextAttemptAt: number;
+}
+
+/** Events that a process which is gone may have held: of their deliveries, none was tried. */
+export function* heldBefore(tx: Reader, now: number): Step<HeldEvent[]> {
+  const events = new Map<string, HeldEvent>();
+  for (const { eventId, sessionSeq, body, nextAttemptAt } of yield* tx.all<LeftRow>(LEFT, now - LEFT_MS)) {
+    if (body === '' || events.has(eventId)) continue;
+    const { run } = JSON.parse(body) as { readonly run: { readonly run_id: string } };
+    const row = yield* tx.get<{ seq: number }>('SELECT seq FROM runs WHERE id = ?', run.run_id);
+    if (row !== undefined) events.set(eventId, { eventId, sessionSeq, runSeq: row.seq, until: nextAttemptAt });
+  }
+  return [...events.values()];
+}
+
 /** Until when an event waits for the files of its run, epoch ms; undefined when it need not. */
 export function* heldUntil(tx: Reader, event: EventRow, now: number): Step<number | undefined> {
   const until = event.createdAt + HOLD_MS;
@@ -36,8 +59,11 @@ export function* heldUntil(tx: Reader, event: EventRow, now: number): Step<numbe
   return (yield* tx.get(SOUGHT, event.runSeq)) === undefined ? undefined : until;
 }
 
-/** Lets deliveries go whose files are known, and says in their bodies whether there are any. */
-export function* releaseIn(tx: Transaction, held: readonly HeldEvent[]): Step<Released> {
+/**
+ * Lets deliveries go whose files are known, and says in their bodies whether there are any. `isIdle`: none is being sent, so also those
+ * whose time is over.
+ */
+export function* releaseIn(tx: Transaction, held: readonly HeldEvent[], { isIdle = false } = {}): Step<Released> {
   const [left, webhookIds] = [[] as HeldEvent[], new Set<number>()];
   for (const event of held) {
     if ((yield* tx.get(SOUGHT, event.runSeq)) !== undefined) {
@@ -45,7 +71,8 @@ export function* releaseIn(tx: Transaction, held: readonly HeldEvent[]): Step<Re
       continue;
     }
     const hasFiles = (yield* tx.get(FILES, event.runSeq)) !== undefined;
-    const rows = yield* tx.all<{ id: number }>(RELEASE, tx.now, Number(hasFiles), event.eventId, tx.now);
+    const after = isIdle ? 0 : tx.now;
+    const rows = yield* tx.all<{ id: number }>(RELEASE, tx.now, Number(hasFiles), event.eventId, after);
     for (const { id } of rows) webhookIds.add(id);
   }
   return { left, webhookIds };

@@ -2,8 +2,8 @@
 import type { RenderBody } from '../../domain/webhooks/event-facts.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';
-import type { Step, Transaction } from '../engine/statement.ts';
-import { type HeldEvent, type Released, releaseIn } from './held-deliveries.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { heldBefore, type HeldEvent, type Released, releaseIn } from './held-deliveries.ts';
 import { planIn, type PlanOptions, type PlanResult } from './plan-deliveries.ts';
 
 /** What a commit planned. */
@@ -29,9 +29,9 @@ export function makePlanning(database: Database, render: RenderBody) {
     return result;
   }
 
-  /** Lets deliveries go whose files are known. */
-  async function releaseHeld(held: readonly HeldEvent[]): Promise<Released> {
-    const released = await release(held);
+  /** Lets deliveries go whose files are known. `isIdle`: none is being sent. */
+  async function releaseHeld(held: readonly HeldEvent[], options?: { readonly isIdle: boolean }): Promise<Released> {
+    const released = await release(held, options);
     announce({ webhookIds: released.webhookIds, faults: [] });
     return released;
   }
@@ -61,6 +61,8 @@ export function makePlanning(database: Database, render: RenderBody) {
   return {
     plan,
     releaseHeld,
+    /** Events that a process which is gone may have held. */
+    listHeld: database.read((tx: Reader, now: number): Step<HeldEvent[]> => heldBefore(tx, now)),
     planThen,
     /** Calls a listener after each commit that planned, whoever made it; there is one at a time. */
     onPlanned: (listener: (planned: Planned) => void): void => {

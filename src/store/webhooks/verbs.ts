@@ -14,12 +14,13 @@ import { makeWebhookTrouble } from './webhook-trouble.ts';
 import { makeWebhooks } from './webhooks.ts';
 
 export function makeWebhookVerbs(database: Database, planning: Planning, renderBody: RenderBody) {
-  const { plan, releaseHeld, onPlanned } = planning;
+  const { plan, releaseHeld, listHeld, onPlanned } = planning;
   return {
     webhooks: { ...makeWebhooks(database, planning), trouble: makeWebhookTrouble(database) },
     deliveries: {
       plan,
       releaseHeld,
+      listHeld,
       ...makeDeliveries(database),
       ...makeTestFacts(database),
       ...makeClockJumps(database),

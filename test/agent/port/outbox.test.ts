@@ -10,9 +10,9 @@ const BLOCK: Signal = { t: 'block-start', index: 0 };
 const LOG: Signal = { t: 'log', level: 'info', message: 'x', facts: {} };
 const WANTED: Signal = { t: 'permit-wanted', model: 'm' };
 
-function makeThread(isTaken: () => boolean = () => true) {
+function makeThread(isTaken: () => boolean = () => true, windowMs?: number) {
   const sent: Message[] = [];
-  return { sent, ...makeOutbox((message) => sent.push(message), isTaken) };
+  return { sent, ...makeOutbox((message) => sent.push(message), isTaken, windowMs) };
 }
 
 test('the first text after a quiet time leaves in the same turn, with its block and the text of other runs', async () => {
@@ -41,6 +41,20 @@ test('text that follows closely waits and is merged, and leaves though nothing f
   expect(sent).toHaveLength(1);
   await waitFor(() => sent.length === 2);
   expect(sent[1]).toEqual([{ run: 1, signals: [text('bc'), text('d', 1)] }]);
+});
+
+test('with a longer window the first text leaves at once all the same, and the next waits for what is urgent', async () => {
+  const { sent, add } = makeThread(() => true, 3_600_000);
+  add(1, text('a'));
+  await turn();
+  expect(sent).toHaveLength(1);
+  add(1, text('b'));
+  add(2, text('other'));
+  for (let at = 0; at < 20; at += 1) await turn();
+  expect(sent).toHaveLength(1);
+  add(1, WANTED);
+  await turn();
+  expect(sent[1]).toEqual([{ run: 1, signals: [text('b'), WANTED] }]);
 });
 
 test('what is urgent takes along what waits of its run, and leaves what others stream', async () => {

@@ -17,14 +17,18 @@ function makeThread() {
   const { port1: port, port2 } = new MessageChannel();
   onTestFinished(() => port.close());
   const runs = new Map<number, Seen>();
-  const over = serveRuns(port2, openOutbox(port2, new Int32Array(1)), ({ run }, share) => {
-    const seen: Seen = { share, controls: [], isClosed: false };
-    runs.set(run, seen);
-    share.listen(
-      (control) => seen.controls.push(control),
-      () => (seen.isClosed = true),
-    );
-  });
+  const over = serveRuns(
+    port2,
+    openOutbox(port2, { taken: new Int32Array(new SharedArrayBuffer(4)), windowMs: 4 }),
+    ({ run }, share) => {
+      const seen: Seen = { share, controls: [], isClosed: false };
+      runs.set(run, seen);
+      share.listen(
+        (control) => seen.controls.push(control),
+        () => (seen.isClosed = true),
+      );
+    },
+  );
   const post = (message: ThreadControl) => port.postMessage(message);
   const begin = async (run: number) => {
     post({ run, brief: {} as never, waiting: new Int32Array(new SharedArrayBuffer(4)) });

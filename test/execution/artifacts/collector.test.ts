@@ -34,7 +34,7 @@ const settled = (run: ClaimedRun) =>
 async function turn(files: Record<string, string | null>, sessionId: string | null = null) {
   const run = await fixture.begin(sessionId);
   const baseline = collector.baselineOf(run);
-  await baseline.workspaceFree();
+  await baseline.prepare();
   await baseline.take();
   fixture.write(run, files);
   await fixture.end(run);
@@ -90,18 +90,18 @@ test('files that are collected while the store is asked whether they are, are wa
   fixture.write(first, { 'a.txt': 'one' });
   await fixture.end(first);
   const second = await fixture.begin(first.sessionId);
-  const { isAfterUncollected } = fixture.store.artifacts;
+  const { findBefore } = fixture.store.artifacts;
   let asked = 0;
-  vi.spyOn(fixture.store.artifacts, 'isAfterUncollected').mockImplementation(async (...which) => {
+  vi.spyOn(fixture.store.artifacts, 'findBefore').mockImplementation(async (...which) => {
     asked += 1;
-    if (asked !== 2) return isAfterUncollected(...which);
+    if (asked !== 2) return findBefore(...which);
     const told = Promise.withResolvers<void>();
     onTestFinished(collector.onCollected(() => told.resolve()));
     collector.wake(first.sessionSeq);
     await told.promise;
-    return true;
+    return { isUncollected: true, hasFiles: true };
   });
-  await collector.baselineOf(second).workspaceFree();
+  await collector.baselineOf(second).prepare();
   expect(asked).toBe(3);
 });
 
@@ -202,7 +202,7 @@ describe('the session’s next run', () => {
     let free = false;
     const waiting = slow
       .baselineOf(second)
-      .workspaceFree()
+      .prepare()
       .then(() => (free = true));
     await waitFor(() => held.asked() === 1);
     expect(free).toBe(false);
@@ -222,7 +222,7 @@ describe('the session’s next run', () => {
     const first = await fixture.begin();
     await fixture.end(first);
     const baseline = slow.baselineOf(await fixture.begin(first.sessionId));
-    const free = baseline.workspaceFree();
+    const free = baseline.prepare();
     baseline.abort();
     await free;
     held.letGo();
@@ -236,15 +236,15 @@ describe('the session’s next run', () => {
         ...fixture.store,
         artifacts: {
           ...artifacts,
-          isAfterUncollected: async (sessionSeq, runSeq) => {
+          findBefore: async (sessionSeq, runSeq) => {
             looked += 1;
             // AuditedAccess without an end would leave no turn to the test.
-            return looked < 50 ? artifacts.isAfterUncollected(sessionSeq, runSeq) : new Promise(() => undefined);
+            return looked < 50 ? artifacts.findBefore(sessionSeq, runSeq) : new Promise(() => undefined);
           },
-          recordArtifacts: async (runSeq, found) => {
+          recordArtifacts: async (...given) => {
             recorded += 1;
             if (recorded === 1) throw new ErrandError('unavailable', 'No space is left on the disk.');
-            return artifacts.recordArtifacts(runSeq, found);
+            return artifacts.recordArtifacts(...given);
           },
         },
       },
@@ -252,7 +252,7 @@ describe('the session’s next run', () => {
     const first = await fixture.begin();
     await fixture.end(first);
     const second = await fixture.begin(first.sessionId);
-    const free = refusing.baselineOf(second).workspaceFree();
+    const free = refusing.baselineOf(second).prepare();
     await waitFor(() => recorded === 1);
     await fixture.store.runs.stopSession(first.sessionSeq, 'user_requested_stop');
     refusing.wake(first.sessionSeq);
@@ -274,7 +274,7 @@ describe('the session’s next run', () => {
     const first = await fixture.begin();
     await fixture.end(first);
     const second = await fixture.begin(first.sessionId);
-    await refusing.baselineOf(second).workspaceFree();
+    await refusing.baselineOf(second).prepare();
     expect(await fixture.artifactsOf(first)).toMatchObject({
       status: 'failed',
       error: { message: 'No space is left on the disk.' },
@@ -538,7 +538,7 @@ describe('without space on the disk', () => {
     patient.wake(run.sessionSeq);
     await waitFor(() => disk.refusals === 1);
     const next = await fixture.begin(run.sessionId);
-    await patient.baselineOf(next).workspaceFree();
+    await patient.baselineOf(next).prepare();
     expect(await fixture.artifactsOf(run)).toMatchObject({
       status: 'failed',
       error: { message: 'There is no space left on the disk.' },
@@ -554,7 +554,7 @@ test('what a run made stays pending while there is no thread to look at it, also
   await fixture.end(run);
   patient.wake(run.sessionSeq);
   const next = await fixture.begin(run.sessionId);
-  const free = patient.baselineOf(next).workspaceFree();
+  const free = patient.baselineOf(next).prepare();
   for (let turn = 0; turn < 20; turn += 1) {
     fixture.clock.advance(1_000);
     await new Promise(setImmediate);

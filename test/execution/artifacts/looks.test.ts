@@ -73,7 +73,7 @@ const ALL = [...TOOLS.filter(({ name }) => name !== 'shell'), shell];
 async function turn(calls: readonly Call[], sessionId: string | null) {
   const run = await fixture.begin(sessionId);
   const baseline = collector.baselineOf(run);
-  await baseline.workspaceFree();
+  await baseline.prepare();
   const { port1, port2 } = new MessageChannel();
   onTestFinished(() => port1.close());
   const brief = await makeBrief({ workspace: fixture.workspaces.pathOf(run.sessionId) });
@@ -230,6 +230,7 @@ describe('a look is compared with the recorded files', () => {
 test('a workspace that is another one has none of the recorded files', async () => {
   const { run } = await turn([write('a.txt')], null);
   rmSync(fixture.workspaces.pathOf(run.sessionId), { recursive: true });
+  mkdirSync(fixture.workspaces.pathOf(run.sessionId));
   const second = await turn([write('b.txt')], run.sessionId);
   expect(second.whole.files.map(({ path }) => path)).toEqual(['/b.txt']);
 });

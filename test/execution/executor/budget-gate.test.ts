@@ -4,6 +4,7 @@ import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeBudgetGate, shareBudgets } from '../../../src/execution/executor/budget-gate.ts';
 import { makeLog } from '../../../src/log/log.ts';
 import type { Progress } from '../../../src/store/runs/fence.ts';
+import { StorageRefusal } from '../../../src/store/engine/storage-refusal.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { aStep, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
 
@@ -180,6 +181,36 @@ test('a call whose record was refused stays held until its attempt has ended, an
   expect(await fixture.reserved()).toBe(1_000);
   await fixture.gate.ended(run);
   expect(await fixture.budget()).toMatchObject({ spent: 900, reserved: 0 });
+});
+
+test('where the storage refuses the record of a lost call, it stays held, and is recorded once the storage works', async () => {
+  const fixture = await gateFixture(5_000);
+  const run = await fixture.begin();
+  await fixture.gate.hold(run, CALL);
+  const settle = vi.spyOn(fixture.store.budgets, 'settleLost');
+  settle.mockRejectedValueOnce(new StorageRefusal('away', { passes: true, cause: null }));
+  await fixture.store.runs.interrupt(run, 'crash');
+  await fixture.gate.ended(run);
+  await fixture.gate.ended(run);
+  expect(await fixture.budget()).toMatchObject({ spent: 0, reserved: 1_000 });
+  fixture.clock.advance(1_000);
+  await expect.poll(fixture.budget).toMatchObject({ spent: 900, reserved: 0 });
+  expect(settle).toHaveBeenCalledTimes(2);
+});
+
+test('an attempt that begins before the end of the one before it leaves its call to be recorded', async () => {
+  const fixture = await gateFixture(5_000);
+  const first = await fixture.begin();
+  await fixture.gate.hold(first, CALL);
+  await fixture.store.runs.interrupt(first, 'crash');
+  const second = fenceOf((await fixture.claim())[0]!);
+  await fixture.gate.hold(second, CALL);
+  expect(await fixture.reserved()).toBe(2_000);
+  await fixture.gate.ended(first);
+  expect(await fixture.budget()).toMatchObject({ spent: 900, reserved: 1_000 });
+  await fixture.reply(second);
+  await fixture.gate.ended(second);
+  expect(await fixture.budget()).toMatchObject({ spent: 1_400, reserved: 0 });
 });
 
 test('calls in progress are written down after a second, and what ends before costs no statement', async () => {

@@ -1,6 +1,7 @@
 // How one run gets to its worker, alongside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
+import type { WorkspaceBaseline } from '../../../src/execution/artifacts/workspace-baseline.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { RunSink } from '../../../src/execution/pool/run-on-thread.ts';
 import type { PoolEnd, Reservation } from '../../../src/execution/pool/worker-pool.ts';
@@ -275,4 +276,41 @@ test.each(['drain', 'stop'] as const)('a run that waits for its thread answers a
   expect(seen.leaves).toBeGreaterThan(0);
   const [row] = fixture.rows('SELECT status, resumes, worked_ms FROM runs');
   expect(row).toEqual({ status: why === 'stop' ? 'canceled' : 'queued', resumes: 0, worked_ms: 0 });
+});
+
+/** A run whose workspace is prepared so, and what its row says afterwards. */
+async function withWorkspace(prepare: WorkspaceBaseline['prepare']) {
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  const { start } = openStart();
+  const parts = partsWith(fixture, { start });
+  const baselineOf = (): WorkspaceBaseline => ({ prepare, take: async () => true, abort: nobody });
+  const collector = { ...parts.collector, baselineOf };
+  await executeRun({ ...parts, collector }, { run: run!, choice: CHOICE }, nobody).ended;
+  return fixture.rows<{ status: string; resumes: number; error: string | null }>(
+    'SELECT status, resumes, error FROM runs',
+  )[0]!;
+}
+
+test('a run whose workspace is away goes back to the queue, and that is not its fault', async () => {
+  const row = await withWorkspace(async () => ({ kind: 'away', why: 'The bucket is away.' }));
+  expect(row).toEqual({ status: 'queued', resumes: 0, error: null });
+});
+
+test('a run whose workspace is lost fails, and says why', async () => {
+  const error = { type: 'api_error', message: 'The content of /a is lost.', retryable: false } as const;
+  const row = await withWorkspace(async () => ({ kind: 'failed', error }));
+  expect([row.status, JSON.parse(row.error!)]).toEqual(['failed', error]);
+});
+
+test('a workspace that can not be laid out for another reason counts as a crash', async () => {
+  const row = await withWorkspace(async () => {
+    throw new Error('broken');
+  });
+  expect(row).toEqual({ status: 'queued', resumes: 1, error: null });
+});
+
+test('a run that another attempt has taken meanwhile is left to it', async () => {
+  expect(await withWorkspace(async () => ({ kind: 'fenced' }))).toMatchObject({ status: 'running' });
 });

@@ -1,7 +1,7 @@
 // The anchor of the audit log over a real store and a real file: what is done to either while the daemon is stopped, or runs, is found.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { anchorPath } from '../../../src/files/audit-anchor.ts';
 import {
   type AnchorKeeper,
@@ -14,6 +14,7 @@ import { ROOT } from '../../support/store/audited-fixture.ts';
 import { auditOf, deriveSealKey } from '../../support/store/audit.ts';
 import { type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { loggedLines } from '../../support/http/http-fixture.ts';
+import { aNode } from '../../support/store/nodes.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 let fixture: StoreFixture;
@@ -28,10 +29,12 @@ beforeEach(async () => {
   logged = loggedLines();
 });
 
+const ALONE = { id: 'north', hasPeers: false };
+
 /** A daemon's keeper, started. */
-async function opened(deriveKey = deriveSealKey): Promise<AnchorKeeper> {
+async function opened(deriveKey = deriveSealKey, node = ALONE): Promise<AnchorKeeper> {
   const { store, clock } = fixture;
-  const keeper = makeAnchorKeeper({ store, dataDir, deriveKey, clock, log: logged.log });
+  const keeper = makeAnchorKeeper({ store, dataDir, node, deriveKey, clock, log: logged.log });
   await keeper.start();
   return keeper;
 }
@@ -177,4 +180,44 @@ test('an anchor that can’t be written at the start is due, and written later',
   expect(existsSync(anchorPath(dataDir))).toBe(false);
   expect((await opened()).fault()).toBeNull();
   expect(inFile().last_id).toBe(0);
+});
+
+describe('with several nodes', () => {
+  const NORTH = { id: 'north', hasPeers: true };
+  const SOUTH = { id: 'south', hasPeers: true };
+
+  test('each begins with an anchor of its own, and from then on it must be there', async () => {
+    const north = await opened(deriveSealKey, NORTH);
+    await audit.act(ROOT, 'model.check', 'm');
+    await north.stop();
+    dataDir = temporaryDirectory();
+    const south = await opened(deriveSealKey, SOUTH);
+    expect([south.fault(), inFile()]).toMatchObject([null, { last_id: 1, doubt: null }]);
+    await south.stop();
+    rmSync(anchorPath(dataDir));
+    expect((await opened(deriveSealKey, SOUTH)).fault()).not.toBeNull();
+  });
+
+  test('one that was alone keeps its anchor, and must have it when others come', async () => {
+    await recorded(1);
+    await (await opened(deriveSealKey, NORTH)).stop();
+    rmSync(anchorPath(dataDir));
+    expect((await opened(deriveSealKey, NORTH)).fault()).not.toBeNull();
+  });
+
+  test('where there are none, another id is no other node', async () => {
+    await recorded(1);
+    dataDir = temporaryDirectory();
+    expect((await opened(deriveSealKey, { ...SOUTH, hasPeers: false })).fault()).not.toBeNull();
+  });
+
+  test('one that was removed begins again', async () => {
+    await (await opened(deriveSealKey, NORTH)).stop();
+    await (await opened(deriveSealKey, SOUTH)).stop();
+    const facts = aNode({ id: SOUTH.id });
+    await fixture.store.nodes.beat(facts, null);
+    await fixture.store.nodes.remove({ id: SOUTH.id, beats: 1 });
+    dataDir = temporaryDirectory();
+    expect((await opened(deriveSealKey, SOUTH)).fault()).toBeNull();
+  });
 });

@@ -1,13 +1,15 @@
 // Large workspaces: they are recorded in parts, and a process that is killed between two of them loses nothing.
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
+import { makeLostWorkspaces } from '../../../src/store/artifacts/lost-workspaces.ts';
 import { makeRecordArtifacts } from '../../../src/store/artifacts/record-artifacts.ts';
 import { compareIn, FILES_AT_ONCE, makeWorkspaceTree, partsOf } from '../../../src/store/artifacts/workspace-tree.ts';
 import type { Database } from '../../../src/store/engine/database.ts';
 import { READER } from '../../../src/store/engine/statement.ts';
 import { openRows } from '../../support/store/open-store.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
-import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
+import { aNode } from '../../support/store/nodes.ts';
+import { fenceOf, START, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { sourceOf } from '../../support/store/small-contents.ts';
 import { recordWhole, runArtifactsOf, workspaceOf } from '../../support/store/read-whole.ts';
 
@@ -106,7 +108,7 @@ test.each([SMALL_PARTS, {}])(
       const dying = makeRecordArtifacts(dyingAfter(kills), SMALL_PARTS);
       const found = { files: AFTER, contents: CONTENTS, skipped: { links: 1 }, token: 'look' };
       wasKilled = await isKilled(recordWhole({ ...artifacts(), ...dying }, second, found));
-      const isPending = await artifacts().isAfterUncollected(second.sessionSeq, second.seq + 1);
+      const { isUncollected: isPending } = await artifacts().findBefore(second.sessionSeq, second.seq + 1);
       expect(isPending).toBe(wasKilled);
       expect(withoutBytes()).toEqual([]);
       if (wasKilled) {
@@ -180,6 +182,18 @@ test('a workspace that can no longer be looked at fails, and leaves no part of a
   expect(await runArtifactsOf(artifacts(), run.seq)).toMatchObject({ status: 'failed', files: [] });
   expect(fixture.rows('SELECT 1 FROM run_artifact_files')).toEqual([]);
   expect(await artifacts().failCollection(run.seq, 'No time.')).toBe(false);
+});
+
+test('a node that is lost while it records leaves no part of a run’s files', async () => {
+  await fixture.store.nodes.beat(aNode({ id: START.node }), null);
+  const run = await begin();
+  await end(run);
+  const { recordArtifacts } = makeRecordArtifacts(dyingAfter(4), SMALL_PARTS);
+  expect(await isKilled(recordArtifacts(run.seq, { files: BEFORE, skipped: {} }))).toBe(true);
+  await fixture.store.nodes.takeOver((await fixture.store.nodes.list())[0]!);
+  const { concludeLost } = makeLostWorkspaces(database, SMALL_PARTS);
+  expect(await concludeLost(run.sessionSeq, 0)).toMatchObject({ runs: 1 });
+  expect(fixture.rows('SELECT 1 FROM run_artifact_files')).toEqual([]);
 });
 
 test('a workspace is not packed while its files are written', async () => {

@@ -3,7 +3,7 @@ import type { BudgetTerms } from '../../../src/domain/budgets/budget.ts';
 import { mostOf } from '../../../src/domain/budgets/decide.ts';
 import { NO_PRICE, type Usage } from '../../../src/domain/sessions/usage.ts';
 import { ledgerFaultsOf, openStore } from '../../support/store/open-store.ts';
-import type { Reservation } from '../../../src/store/budgets/reserve.ts';
+import type { Reservation } from '../../../src/store/budgets/decide-calls.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import {
   aSpentCall,
@@ -46,7 +46,8 @@ async function budgetFixture() {
   const get = async (id: string) => (await fixture.store.budgets.find(id, fixture.clock.now()))!;
   const reserve = async (fence: Fence, most = MOST, awaited: readonly number[] = []) => {
     const call = { ...fence, most, prompt: PROMPT };
-    return withoutHeld(await budgets.reserve(call, { now: fixture.clock.now(), awaited: new Set(awaited) }));
+    const [reservation] = await budgets.reserve([call], { now: fixture.clock.now(), awaited: new Set(awaited) });
+    return withoutHeld(reservation!);
   };
   const moveTo = (at: number) => fixture.clock.jump(at - fixture.clock.now());
   return { ...fixture, set, spend, free, begin, get, reserve, moveTo };
@@ -119,9 +120,9 @@ test('a call that was written down is recorded with the estimate of its prompt a
   });
   const [again] = claims.map(({ run }) => fenceOf(run)).filter(({ runSeq }) => runSeq === other.runSeq);
   const reserve = (fence: Fence) =>
-    store.budgets.reserve({ ...fence, most: MOST, prompt: PROMPT }, { now: fixture.clock.now(), awaited: new Set() });
-  expect(await reserve(again!)).toMatchObject({ kind: 'granted' });
-  expect(await reserve(lost)).toEqual({ kind: 'gone' });
+    store.budgets.reserve([{ ...fence, most: MOST, prompt: PROMPT }], { now: fixture.clock.now(), awaited: new Set() });
+  expect(await reserve(again!)).toMatchObject([{ kind: 'granted' }]);
+  expect(await reserve(lost)).toEqual([{ kind: 'gone' }]);
 });
 
 test('a call that has ended is not written down any more, however it ended', async () => {

@@ -7,7 +7,14 @@ import { storeFixture } from '../../support/store/store-fixture.ts';
 import { onlyOnSqlite } from '../../support/store/open-store.ts';
 
 const AT_ONCE = Number.POSITIVE_INFINITY;
-const WISH = { full: false, silentSince: 0, auditEnd: null, defined: null, now: 0 };
+const WISH = {
+  full: false,
+  silentSince: 0,
+  auditEnd: null,
+  node: { id: 'node', hasPeers: false },
+  defined: null,
+  now: 0,
+};
 
 async function faultsOf(file: string, largeBytes: number, full: boolean) {
   const store = openFileInspector(file);

@@ -359,6 +359,7 @@ test('no more than 32 versions are made at once, of which 8 because one owner as
       },
     },
     onCollected: () => () => undefined,
+    hasPeers: false,
     disk: { shortage: () => null },
     happened: () => undefined,
     settings: () => ({ publish: fixture.limits }),

@@ -93,7 +93,7 @@ export function executorParts(
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
       baselineOf: () => ({
-        workspaceFree: async () => undefined,
+        prepare: async () => ({ kind: 'ready' }),
         take: () => undefined,
         taken: async () => undefined,
         takeNow: async () => true,

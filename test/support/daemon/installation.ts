@@ -8,14 +8,18 @@ export interface Installation {
   /** In the order of their start, so that the first one leads. They are named `north`, `south`, `east` and so on. */
   readonly nodes: readonly DaemonProcess[];
   readonly s3: FaultyS3;
+  /** Starts one more. */
+  add(): Promise<DaemonProcess>;
 }
+
+type Options = Pick<DaemonOptions, 'modelServerUrl' | 'modelsYaml' | 'errandYaml' | 'database' | 'within'>;
 
 const NAMES = ['north', 'south', 'east', 'west'];
 
-/** Starts them. `errandYaml`: what more their settings have. */
+/** Starts so many. `errandYaml`: what more their settings have. */
 export async function startInstallation(
   count: number,
-  { errandYaml = '', ...options }: Pick<DaemonOptions, 'modelServerUrl' | 'errandYaml' | 'database' | 'within'>,
+  { errandYaml = '', ...options }: Options,
   of: Of,
 ): Promise<Installation> {
   const s3 = await faultyS3(of);
@@ -23,15 +27,17 @@ export async function startInstallation(
   const s3Settings = { endpoint: s3.target.endpoint, bucket: S3_BUCKET, prefix: 'errand/', key_file: keyFile };
   const settings = `blobs: { s3: ${JSON.stringify(s3Settings)} }\n${errandYaml}`;
   const nodes: DaemonProcess[] = [];
-  for (const name of NAMES.slice(0, count)) {
-    const first = nodes[0];
+  const add = async () => {
+    const [first] = nodes;
     const node = await startDaemonProcess({
       ...options,
-      errandYaml: `node: { name: ${name} }\n${settings}`,
+      errandYaml: `node: { name: ${NAMES[nodes.length]} }\n${settings}`,
       ...(first !== undefined && { joins: first }),
     });
     of.onTestFinished(() => node.close());
     nodes.push(node);
-  }
-  return { nodes, s3 };
+    return node;
+  };
+  for (let at = 0; at < count; at += 1) await add();
+  return { nodes, s3, add };
 }

@@ -15,6 +15,7 @@ export const WELL: Scan & { readonly ok: true } = {
   ok: true,
   database: {
     schemaVersion: SCHEMA_VERSION,
+    isUsable: true,
     ownVersion: SCHEMA_VERSION,
     figures: {
       engine: 'sqlite',

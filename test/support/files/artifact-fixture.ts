@@ -43,6 +43,7 @@ export async function artifactFixture() {
     snapshotThread,
     blobs,
     workspaces,
+    here: null,
     // Most tests want archives to be packed after the run.
     packedOnRequest: { fileCount: 0, totalBytes: 0 },
     clock: fixture.clock,

@@ -21,6 +21,7 @@ export async function caughtVerb(call: (store: Store) => Promise<unknown>): Prom
     return Promise.resolve({});
   };
   const database = {
+    peers: null,
     write:
       (verb, options) =>
       (...args) =>
@@ -28,7 +29,7 @@ export async function caughtVerb(call: (store: Store) => Promise<unknown>): Prom
     writeAll: (verb, options) => (item) => keep((tx) => verb(tx, [item]), options?.scope?.(item)),
     read: () => () => Promise.resolve({}),
     onCommitted: () => undefined,
-  } as Pick<Database, 'write' | 'writeAll' | 'read' | 'onCommitted'> as Database;
+  } as Pick<Database, 'peers' | 'write' | 'writeAll' | 'read' | 'onCommitted'> as Database;
   await call(makeStore(database, renderBody));
   if (caught.length !== 1) throw new Error(`${caught.length} verbs were called`);
   return caught[0]!;

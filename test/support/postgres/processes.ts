@@ -10,15 +10,16 @@ import { aSharing } from './sharing.ts';
 
 type Verbs = Readonly<Record<string, (...args: unknown[]) => unknown>>;
 
+/** The store of one of the processes on the database that stands for a file. */
+export function openProcess(file: string, clock: Clock): Store {
+  const address = addressOf(databaseFor(file));
+  const own = { ...systemClock, now: () => clock.now() };
+  return makeStore(openPostgres(address, own, { connections: 3, sharing: aSharing() }), renderBody);
+}
+
 /** Opens so many stores. What is said of their state, such as what was committed, is of the first. */
 export function openProcesses(file: string, clock: Clock, count: number): Store {
-  const address = addressOf(databaseFor(file));
-  const stores = Array.from({ length: count }, () =>
-    makeStore(
-      openPostgres(address, { ...systemClock, now: () => clock.now() }, { connections: 3, sharing: aSharing() }),
-      renderBody,
-    ),
-  );
+  const stores = Array.from({ length: count }, () => openProcess(file, clock));
   let [calls, told] = [0, 0];
   let opened: Promise<unknown> | undefined;
   stores[0]!.onCommitted((events) => (told = events.at(-1)!.id));

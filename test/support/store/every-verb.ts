@@ -27,11 +27,13 @@ import { aWebhook } from './webhooks.ts';
 const PAGE = { limit: 9, offset: 0 };
 /** They have no statements. */
 const WITHOUT_STATEMENTS = new Set([
+  'peers',
   'answered',
   'durable',
   'fault',
   'burden',
   'onCommitted',
+  'peers',
   'onPlanned',
   'onBudgetWarning',
   'budgetsInForce',
@@ -97,7 +99,7 @@ async function callObjects({ store, clock }: StoreFixture): Promise<void> {
 }
 
 /** Of every kind, so that the runs that follow pay from them. */
-async function callBudgets(fixture: StoreFixture): Promise<void> {
+export async function callBudgets(fixture: StoreFixture): Promise<void> {
   const { store, user, key, clock } = fixture;
   const { budgets, teams } = store;
   const team = await teams.create({ name: 'Green', budgetUsd: 1 });
@@ -129,7 +131,8 @@ async function callBudgets(fixture: StoreFixture): Promise<void> {
 async function callHeld({ store: { budgets }, clock }: StoreFixture, fence: Fence): Promise<void> {
   const prompt = { model: 'm', inputTokens: 1, costUsd: 0 };
   const call = { ...fence, most: { tokens: 1, usd: 0 }, prompt };
-  await budgets.reserve(call, { now: clock.now(), awaited: new Set() });
+  await budgets.lookForBudgets();
+  await budgets.reserve([call], { now: clock.now(), awaited: new Set() });
   const held = budgets.heldOf(fence);
   await budgets.saveHeld(held);
   for (const one of held) await budgets.settleLost(one);
@@ -284,12 +287,13 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const { seq, sessionSeq } = run!;
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
-  await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] });
+  await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] }, START.node);
   await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
-  await artifacts.isAfterUncollected(sessionSeq, seq);
+  await artifacts.findBefore(sessionSeq, seq);
   await artifacts.findWork(sessionSeq);
+  await artifacts.findWork(sessionSeq, START.node);
   const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
   await artifacts.recordArtifacts(seq, { files, contents, skipped: {} });
   await callSmallBlobs(fixture);
@@ -302,8 +306,16 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const [failing] = await claimNew(fixture);
   await runs.finalize(fenceOf(failing!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(failing!));
-  await artifacts.failCollection(failing!.seq, '');
+  await artifacts.failCollection(failing!.seq, '', START.node);
   await artifacts.listSessionsToCollect();
+  await artifacts.listSessionsToCollect(START.node);
+  const [lost] = await claimNew(fixture);
+  await runs.finalize(fenceOf(lost!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+  await runs.settle(fenceOf(lost!));
+  await artifacts.listLost(0);
+  const [moved] = await claimNew(fixture);
+  await artifacts.moveWorkspace(fenceOf(moved!), 'there');
+  await artifacts.concludeLost(lost!.sessionSeq, 0);
   await artifacts.getRunArtifacts(seq);
   await artifacts.listRunFiles(seq, '', 9);
   await artifacts.listWorkspaceFiles(sessionSeq, '', 9);
@@ -509,6 +521,7 @@ async function callWebhooks(fixture: StoreFixture): Promise<void> {
   await artifacts.recordArtifacts(run!.seq, { files: [{ path: '/w', size: 1, sha256: 'w' }], skipped: {} });
   await artifacts.finishExport(run!.sessionSeq, run!.seq, { key: 'z', size: 1 });
   while ((await deliveries.plan({ holds: true })).more);
+  await deliveries.listHeld(0);
   await deliveries.releaseHeld([{ eventId: 'e', sessionSeq: run!.sessionSeq, runSeq: run!.seq, until: 0 }]);
   await deliveries.readEvents({ owner: 1, types: WEBHOOK_EVENT_TYPES, afterId: 0, limit: 99 }, 0);
   await deliveries.getEventUser(1);
@@ -675,8 +688,10 @@ async function callAudit({ store: { audit, diskSamples } }: StoreFixture): Promi
   await audit.recordWithReserve({ seal: () => 'seal', entryOf: () => entry, recorded: () => undefined });
   await audit.getHead(() => 'seal');
   await audit.compareWithAnchor({ id: 1, hash: 'hash' }, () => 'seal');
-  await audit.isAnchorDue();
-  await audit.anchored();
+  const node = { id: 'node', hasPeers: true };
+  await audit.isAnchorDue(node);
+  await audit.anchored(node);
+  await audit.isAnchorDue(node);
 }
 
 async function callRetention({ store, clock }: StoreFixture): Promise<void> {

@@ -64,6 +64,7 @@ export async function publishFixture(given?: StoreFixture) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    hasPeers: false,
     disk: { shortage: () => shortage },
     happened: (occasion) => {
       if (occasion === 'draft abandoned') abandoned.push(1);

@@ -146,9 +146,10 @@ async function measureRuns(fixture: Fixture, scale: Scale, failures: string[]): 
 async function measureNotice(): Promise<number> {
   const nothing = { more: false, webhookIds: new Set<number>(), wanted: new Set<EventType>(), faults: [] };
   const none = { left: [], webhookIds: nothing.webhookIds };
-  const store = { deliveries: { plan: async () => ({ ...nothing, held: [] }), releaseHeld: async () => none } };
+  const held = { releaseHeld: async () => none, listHeld: async () => [] };
   const planner = makePlanner({
-    store,
+    store: { deliveries: { plan: async () => ({ ...nothing, held: [] }), ...held } },
+    hasPeers: false,
     clock: systemClock,
     log: makeLog({ level: 'fatal' }),
   });

@@ -6,12 +6,11 @@ import { clientConfig, type PostgresAddress } from './connections/address.ts';
 import type { Connection } from './connections/connection.ts';
 import { carryOut, makePipeline } from './statements/execute.ts';
 import { figuresOf } from './figures.ts';
+import { schemaStateOf } from './opening/migrate.ts';
 import { explainOpening } from './opening/opening-faults.ts';
 import { clockAheadMs } from './opening/server-clock.ts';
 import { connectToOwn } from './opening/server.ts';
 
-const HAS_SCHEMA = "SELECT to_regclass('schema_version') IS NOT NULL";
-const VERSION = 'SELECT version FROM schema_version';
 const TABLES = `SELECT relname::text FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') ORDER BY relname`;
 const CHECKSUMS = 'SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()';
@@ -31,7 +30,7 @@ export async function openServerInspector(address: PostgresAddress): Promise<Ins
   });
   const first = async (sql: string) => (await connection.say(sql)).rows[0];
   return {
-    schemaVersion: async () => ((await first(HAS_SCHEMA))![0] === 0 ? 0 : ((await first(VERSION))![0] as number)),
+    schema: () => schemaStateOf(connection),
     figures: () => carryOut(makePipeline(connection), figuresOf(READER, { most: 1, open: 1, busy: 1, waiting: 0 })),
     tables: async () => (await connection.say(TABLES)).rows.map(([name]) => name as string),
     faults: async () => {

@@ -1,25 +1,27 @@
 // A database of PostgreSQL as an engine: one connection that writes, group by group, and several that read.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { ClientConfig } from 'pg';
 import type { Clock } from '../../../domain/clock.ts';
 import type { JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { type Database, NO_ALARMS, type Peers, type Sharing, type StoreAlarms } from '../database.ts';
 import type { Step } from '../statement.ts';
 import { clientConfig, nameOf, type PostgresAddress } from './connections/address.ts';
 import { type Commits, makeCommits } from './commits/commits.ts';
-import { connect, type Connection } from './connections/connection.ts';
+import { connect } from './connections/connection.ts';
 import { figuresOf } from './figures.ts';
 import { explainOpening, titleOf } from './opening/opening-faults.ts';
 import { type Listening, makeListening } from './listening/listening.ts';
 import { eventsAfter } from './listening/merge.ts';
 import { makeHealth } from './connections/health.ts';
-import { migrate } from './opening/migrate.ts';
+import { migrate, requireUsable } from './opening/migrate.ts';
 import { makePool } from './connections/pool.ts';
 import { makeRead } from './statements/read.ts';
+import { sayThatCodeRuns } from './opening/schema-locks.ts';
 import { clockAheadMs, wordsOfClock } from './opening/server-clock.ts';
 import { requireOwnSession } from './opening/server.ts';
 import { makeTurns, type Turns } from './commits/turns.ts';
-import { makeWriter, type Writer } from './commits/writer.ts';
+import { makeWriter, type Writer, type WriterHooks } from './commits/writer.ts';
 import { makeWriteAll } from '../write-all.ts';
 
 export interface PostgresOptions {
@@ -66,8 +68,7 @@ export function openPostgres(
     health,
     name: titleOf(address),
     lock: isLocked ? (turns === null ? 'exclusive' : 'shared') : null,
-    reachedFirst: (connection) => requireOwnSession(connection, config(), address),
-    ...hooksOf(address, clock, alarms),
+    hooks: hooksOf(address, { config, clock, alarms }),
   });
   const commits = makeCommits({
     clock,
@@ -114,20 +115,31 @@ export function openPostgres(
   };
 }
 
-function peersOf(turns: Turns, { say }: Listening, tellers: ((words: string | null) => void)[]): Peers {
-  return { fence: turns.fence, tell: say, onTold: (listener) => void tellers.push(listener) };
+function peersOf(turns: Turns, { say, exclusively }: Listening, tellers: ((words: string | null) => void)[]): Peers {
+  return { fence: turns.fence, tell: say, exclusively, onTold: (listener) => void tellers.push(listener) };
+}
+
+interface HookParts {
+  config(): ClientConfig;
+  readonly clock: Clock;
+  readonly alarms: StoreAlarms;
 }
 
 /** What is done when the database was reached for the first time, and told when its connection was replaced. */
-function hooksOf(address: PostgresAddress, clock: Clock, alarms: StoreAlarms) {
+function hooksOf(address: PostgresAddress, { config, clock, alarms }: HookParts): WriterHooks {
   return {
-    opened: async (connection: Connection) => {
-      await migrate(connection, address, alarms.migrating);
+    reachedFirst: (connection) => requireOwnSession(connection, config(), address),
+    opened: async (connection) => {
+      await migrate(connection, { address, clock, begins: alarms.migrating });
       await connection.say(FORGET_WRITERS);
       const words = wordsOfClock(await clockAheadMs(connection, clock));
       if (words !== null) alarms.burdened(`the clock of ${nameOf(address)} ${words}`);
     },
-    replaced: ({ message }: Error) =>
+    reopened: async (connection) => {
+      await sayThatCodeRuns(connection, clock);
+      await requireUsable(connection, address);
+    },
+    replaced: ({ message }) =>
       alarms.burdened(`${titleOf(address)} ended the connection that writes (${message}); there is a new one.`),
   };
 }

@@ -50,4 +50,9 @@ CREATE TABLE audit_anchor_due (
   id INTEGER PRIMARY KEY CHECK (id = 1)
 ) STRICT;
 INSERT INTO audit_anchor_due (id) VALUES (1);
+
+-- Nodes whose own anchor is on their disk.
+CREATE TABLE audit_anchors (
+  node_id TEXT PRIMARY KEY
+) STRICT;
 `;

@@ -135,13 +135,28 @@ CREATE TABLE tool_calls (
   CHECK ((output IS NOT NULL) = (state = 'ended'))
 ) STRICT;
 
+-- Model calls in progress where a budget applies: one for the attempt of a run.
 CREATE TABLE calls_in_progress (
-  run_seq      INTEGER PRIMARY KEY REFERENCES runs (seq) ON DELETE CASCADE,
+  run_seq      INTEGER NOT NULL REFERENCES runs (seq) ON DELETE CASCADE,
+  attempt      INTEGER NOT NULL,
+  -- Where the run executed then; NULL in rows of before.
+  node_id      TEXT,
+  -- Whose budgets it uses.
+  key_seq      INTEGER,
+  user_seq     INTEGER NOT NULL,
+  team_id      TEXT,
+  -- What it may use at most.
+  most_tokens  INTEGER NOT NULL,
+  most_usd     REAL    NOT NULL,
   model        TEXT    NOT NULL,
   -- Of the prompt, estimated.
   input_tokens INTEGER NOT NULL,
-  cost_usd     REAL    NOT NULL
-) STRICT;
+  cost_usd     REAL    NOT NULL,
+  PRIMARY KEY (run_seq, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX calls_in_progress_by_key ON calls_in_progress (key_seq) WHERE key_seq IS NOT NULL;
+CREATE INDEX calls_in_progress_by_user ON calls_in_progress (user_seq);
+CREATE INDEX calls_in_progress_by_team ON calls_in_progress (team_id) WHERE team_id IS NOT NULL;
 
 -- Streamed text that belongs to no reply, because its worker was lost or its model failed: its deltas are still to be emptied.
 CREATE TABLE discarded_texts (

@@ -14,7 +14,10 @@ export function openFileInspector(file: string): Inspector {
   const statements = cacheStatements(connection);
   const figures = async () => carryOut(statements, figuresOf(READER, file));
   return {
-    schemaVersion: async () => connection.pragma('user_version', { simple: true }) as number,
+    schema: async () => {
+      const version = connection.pragma('user_version', { simple: true }) as number;
+      return { version, runsWith: version };
+    },
     figures,
     tables: async () => tablesOf(connection),
     faults: async (request) => faultsOf(connection, (await figures()).bytes, request),

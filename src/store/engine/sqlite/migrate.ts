@@ -25,7 +25,7 @@ export function migrate(connection: Connection, file: string, begins?: (step: Mi
   connection.unsafeMode(true);
   for (let next = version; next < SCHEMA_VERSION; next += 1) {
     begins?.({ kind: 'change', from: next, to: next + 1, bytes });
-    change(connection, MIGRATIONS[next - OLDEST_SCHEMA]!, next + 1);
+    change(connection, MIGRATIONS[next - OLDEST_SCHEMA]!.sql, next + 1);
   }
   connection.unsafeMode(false);
   connection.pragma('foreign_keys = ON');

@@ -113,7 +113,14 @@ test('the last text says when a run had its last event: to the office, and to an
   expect(items[0]!.updatedAt).toBe(fixture.clock.now());
   const store = await openInspector(locationOf(fixture.file));
   onTestFinished(store.close);
-  const wish = { largeBytes: 1, full: false, auditEnd: null, defined: null, now: 0 };
+  const wish = {
+    largeBytes: 1,
+    full: false,
+    auditEnd: null,
+    node: { id: 'node', hasPeers: false },
+    defined: null,
+    now: 0,
+  };
   const stuckAt = async (silentSince: number) =>
     (await inspect(store, { ...wish, silentSince })).stuck.map(({ id, since }) => [id, since]);
   expect(await stuckAt(fixture.clock.now())).toEqual([]);

@@ -170,7 +170,10 @@ describe.skipIf(!canRunPostgres())('a database that its administrator has set ot
     const first = open(name);
     await first.answered();
     await first.close();
-    await cluster.query(name, `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}`);
+    await cluster.query(
+      name,
+      `UPDATE schema_version SET version = ${SCHEMA_VERSION + 1}, runs_with = ${SCHEMA_VERSION + 1}`,
+    );
     await expect(open(name).answered()).rejects.toThrow(/schema .*newer/);
     expect(await cluster.query(name, 'SELECT version FROM schema_version')).toEqual([{ version: SCHEMA_VERSION + 1 }]);
     const other = await aDatabase();

@@ -20,7 +20,15 @@ const NOTHING = {
   expert: new Set<string>(),
   team: new Set<string>(),
 };
-const WISH = { largeBytes: 1, full: false, silentSince: 0, auditEnd: { id: 1, hash: 'h' }, defined: NOTHING, now: 0 };
+const WISH = {
+  largeBytes: 1,
+  full: false,
+  silentSince: 0,
+  node: { id: 'node', hasPeers: false },
+  auditEnd: { id: 1, hash: 'h' },
+  defined: NOTHING,
+  now: 0,
+};
 
 describe.skipIf(!canRunPostgres())('a database of PostgreSQL, from beside', () => {
   let cluster: Cluster;
@@ -82,7 +90,7 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL, from beside', () =
     };
     const inspector = await openInspector(at('postgres'));
     onTestFinished(inspector.close);
-    expect(await inspector.schemaVersion()).toBe(0);
+    expect(await inspector.schema()).toEqual({ version: 0, runsWith: 0 });
     await expect(openInspector(at('nowhere'))).rejects.toThrow('CREATE DATABASE "nowhere" OWNER "errand"');
   });
 

@@ -3,9 +3,10 @@ import { Client } from 'pg';
 import { expect, test, vi } from 'vitest';
 import { clientConfig } from '../../../../src/store/engine/postgres/connections/address.ts';
 import { SETTINGS } from '../../../../src/store/engine/postgres/connections/settings.ts';
-import { callEveryVerb } from '../../../support/store/every-verb.ts';
+import { callBudgets, callEveryVerb } from '../../../support/store/every-verb.ts';
 import { storeFixture } from '../../../support/store/store-fixture.ts';
 import { addressOf } from '../../../support/postgres/address-of.ts';
+import { openProcess } from '../../../support/postgres/processes.ts';
 import { databaseFor, isPostgres } from '../../../support/postgres/shared-cluster.ts';
 
 /** Tables that grow with people and definitions, or with what is in progress; or have one row. */
@@ -15,6 +16,11 @@ const SHORT =
 /** In an empty journal, every way to an event is as good. */
 const MANY_EVENTS = `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
   SELECT 1000 + no / 20, 1000 + no / 20, 1 + no % 20, 'run.step', '{}', no FROM generate_series(1, 20000) AS no; ANALYZE events`;
+
+const WITHOUT_STATISTICS = `DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LOOP
+    EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', name);
+  END LOOP; END $$`;
 
 /** A part of a plan, as EXPLAIN has it. */
 interface PlanNode {
@@ -52,9 +58,14 @@ function scansOf(node: PlanNode): readonly string[] {
 
 test.skipIf(!isPostgres)('no statement of any verb reads a growing table whole', async () => {
   const fixture = await storeFixture();
+  // The verbs may take longer than the server waits until it looks at the sizes of tables, which are almost empty.
+  fixture.change(WITHOUT_STATISTICS);
   const statements = await statementsOf(async () => {
     expect(await callEveryVerb(fixture)).toEqual([]);
+    // What several processes have to ask, one that is alone remembers.
+    await callBudgets(await storeFixture(undefined, {}, openProcess));
   });
+  expect([...statements].filter((text) => text.includes('sum(most_'))).toHaveLength(3);
   expect(statements.size).toBeGreaterThan(500);
   const client = new Client(clientConfig(addressOf(databaseFor(fixture.file))));
   await client.connect();

@@ -74,7 +74,7 @@ export function makeCommits({ committed, ...parts }: Parts): Commits {
       for (const watch of watches) watch.committed(clock.monotonic() - startedAt);
       health.well();
       const { results, events } = outcome;
-      for (const verb of group) if (results.has(verb)) verb.resolve(results.get(verb));
+      for (const verb of group) if (results.has(verb)) verb.resolve(results.get(verb)!());
       if (events.length > 0) committed(events);
       return group.filter((verb) => !results.has(verb));
     }

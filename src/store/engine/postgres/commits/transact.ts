@@ -26,8 +26,8 @@ export type Outcome =
       readonly emits: boolean;
     };
 
-/** Of the verbs that were carried out; those that had no time are missing. */
-export type Results = ReadonlyMap<ScopedVerb, unknown>;
+/** What returns the results of the verbs that were carried out, once they are committed; those that had no time are missing. */
+export type Results = ReadonlyMap<ScopedVerb, () => unknown>;
 
 interface Parts {
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   );
   // The verbs learn of it.
   inTurn.catch(() => undefined);
-  const results = new Map<ScopedVerb, unknown>();
+  const results = new Map<ScopedVerb, () => unknown>();
   const all = await sideBySide(verbs, async (verb) => {
     // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
     if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return;
@@ -91,7 +91,10 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
     const result = await carryOut(pipeline, verb.verb(tx));
     if (parts.turn !== null) await inTurn;
     await journal.add(tx);
-    results.set(verb, result);
+    results.set(verb, () => {
+      for (const work of tx.afterwards) work();
+      return result;
+    });
   });
   const number = await begun.catch(() => null);
   const failed = all.find((one) => one.status === 'rejected');

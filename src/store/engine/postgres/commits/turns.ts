@@ -30,7 +30,7 @@ export interface Turn {
 /** Another process took the node for lost, and its runs with it. */
 export class LostNode extends ErrandError {
   constructor() {
-    super('conflict', WORDS);
+    super('unavailable', WORDS);
   }
 }
 

@@ -17,6 +17,18 @@ export interface Writer {
   close(): Promise<void>;
 }
 
+/** What is done with a connection before it is used. */
+export interface WriterHooks {
+  /** Examines a server that was reached for the first time, before anything is set or taken there. */
+  reachedFirst(connection: Connection): Promise<void>;
+  /** Examines a database that was reached for the first time. */
+  opened(connection: Connection): Promise<void>;
+  /** Examines it when another connection was made. */
+  reopened(connection: Connection): Promise<void>;
+  /** A connection was lost for a reason, and there is a new one. */
+  replaced(reason: Error): void;
+}
+
 interface Parts {
   /** Reads the files of TLS as they are then. */
   config(): ClientConfig;
@@ -26,12 +38,7 @@ interface Parts {
   readonly name: string;
   /** Null: it takes no lock. */
   readonly lock: LockMode | null;
-  /** Examines a server that was reached for the first time, before anything is set or taken there. */
-  reachedFirst(connection: Connection): Promise<void>;
-  /** Examines a database that was reached for the first time. */
-  opened(connection: Connection): Promise<void>;
-  /** A connection was lost for a reason, and there is a new one. */
-  replaced(reason: Error): void;
+  readonly hooks: WriterHooks;
 }
 
 const RETRY_MS = 100;
@@ -40,7 +47,7 @@ const ANOTHER =
   'has another history than before: a standby took over, or a backup was restored. The daemon has to start again from what is there.';
 const LAST_ID = 'SELECT coalesce(max(id), 0) FROM events';
 
-export function makeWriter({ config, clock, health, name, lock, reachedFirst, opened, replaced }: Parts): Writer {
+export function makeWriter({ config, clock, health, name, lock, hooks }: Parts): Writer {
   let current: Connection | undefined;
   let opening: Promise<Connection> | undefined;
   let lastPid: number | null = null;
@@ -50,20 +57,20 @@ export function makeWriter({ config, clock, health, name, lock, reachedFirst, op
   let isClosed = false;
 
   async function prepare(connection: Connection): Promise<void> {
-    if (lastId === null) await reachedFirst(connection);
+    if (lastId === null) await hooks.reachedFirst(connection);
     else if ((await historyOf(connection)) !== history) throw new ErrandError('conflict', `${name} ${ANOTHER}`);
     await settle(connection);
     if (lock !== null) await takeLock(connection, { clock, mode: lock, name, lastPid });
     lastPid = connection.serverPid;
-    if (lastId !== null) return;
-    await opened(connection);
+    if (lastId !== null) return hooks.reopened(connection);
+    await hooks.opened(connection);
     history = await historyOf(connection);
     lastId = (await connection.say(LAST_ID)).rows[0]![0] as number;
   }
 
   /** Without the connection there is no lock: a new one is made at once, and only what keeps it from that is a fault. */
   function replace(reason: Error): void {
-    if (!isClosed) connection().then(() => replaced(reason), health.failed);
+    if (!isClosed) connection().then(() => hooks.replaced(reason), health.failed);
   }
 
   async function openPatiently(): Promise<Connection> {

@@ -44,6 +44,11 @@ export interface Connection {
 const SILENCE_MS = 75_000;
 const SILENT = 'Connection terminated: the server does not answer';
 
+const STALE = 'Connection terminated: its statements were prepared before the schema changed';
+/** "cached plan must not change result type": a column was added to a table. */
+const isStale = (error: unknown): boolean =>
+  error instanceof Error && (error as Error & { readonly routine?: string }).routine === 'RevalidateCachedQuery';
+
 type Parse = (text: string) => Value;
 
 const number: Parse = Number;
@@ -119,7 +124,11 @@ function connectionOf(client: Client, { sent, answered }: SilenceWatch, isLost: 
         sent();
         client.query({ name, text, values: values.map(encoded), rowMode: 'array' }, (error, result) => {
           answered();
-          if (error) reject(error);
+          if (isStale(error)) {
+            // Another one prepares its statements anew.
+            connection.stream.destroy(new Error(STALE));
+            reject(new Error(STALE));
+          } else if (error) reject(error);
           else resolve(answerOf(result));
         });
       }),

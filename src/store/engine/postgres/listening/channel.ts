@@ -9,6 +9,8 @@ export interface Channel {
   tell(id: number): void;
   /** Tells others something else, after the events that they are told of before. */
   say(words: string): void;
+  /** The connection, while there is one. */
+  connected(): Connection | undefined;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
       looking ??= clock.after(LOOK_MS, look);
     },
     ...teller,
+    connected: () => connection,
     close: async () => {
       closing.abort();
       looking?.cancel();

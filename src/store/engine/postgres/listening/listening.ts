@@ -3,6 +3,7 @@ import type { Clock } from '../../../../domain/clock.ts';
 import type { JournalEvent } from '../../../../domain/sessions/journal-event.ts';
 import type { Connection } from '../connections/connection.ts';
 import { makeChannel } from './channel.ts';
+import { makeExclusion } from './exclusion.ts';
 import { makeMerge } from './merge.ts';
 
 export interface Listening {
@@ -12,6 +13,8 @@ export interface Listening {
   committed(events: readonly JournalEvent[]): void;
   /** Tells the other processes something. */
   say(words: string): void;
+  /** See `Peers`. */
+  exclusively<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** Resolves when all of them are published. */
   close(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function makeListening({ open, clock, read, publish, told }: Parts): List
       merge.own(events);
     },
     say: channel.say,
+    exclusively: makeExclusion({ connected: channel.connected, clock }),
     close: async () => {
       await channel.close();
       await merge.close();

@@ -4,8 +4,18 @@ import { type Clock, pauseAlive } from '../../../../domain/clock.ts';
 import { ErrandError } from '../../../../domain/errors.ts';
 import type { Connection } from '../connections/connection.ts';
 
-/** The locks of Errand: a number that nobody else takes in this database, and one for each. */
-export const LOCKS = { class: 1_701_999_201, daemon: 1, turn: 2 } as const;
+/**
+ * The locks of Errand: a number that nobody else takes in this database, and one for each; for versions of the schema, `code` and more.
+ * Those by name have another number.
+ */
+export const LOCKS = {
+  class: 1_701_999_201,
+  daemon: 1,
+  turn: 2,
+  schema: 3,
+  code: 1_000,
+  names: 1_701_999_202,
+} as const;
 const TAKE = {
   exclusive: `SELECT pg_try_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`,
   shared: `SELECT pg_try_advisory_lock_shared(${LOCKS.class}, ${LOCKS.daemon})`,

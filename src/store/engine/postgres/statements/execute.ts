@@ -10,6 +10,8 @@ import { fromPostgres, MARK_BYTES } from '../sql/text.ts';
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {
   toRow: RowMapper | undefined;
+  /** How many columns that is for: another process may add some to a table. */
+  width: number;
   /** Whether its bytes are those of text. */
   readonly hasBytesOfText: boolean;
   readonly namesEvents: boolean;
@@ -26,6 +28,7 @@ export function prepare(sql: string, textOf = translate): Prepared {
       name: `s${prepared.size}`,
       text: textOf(sql),
       toRow: undefined,
+      width: 0,
       hasBytesOfText: sql.includes(' AS BLOB)'),
       namesEvents: /\bevents\b/.test(sql),
     };
@@ -110,6 +113,8 @@ function resultOf(
   kindOfRows: RowKind<unknown> | undefined,
 ): unknown {
   if (kind === 'count') return count;
+  if (statement.width !== columns.length) statement.toRow = undefined;
+  statement.width = columns.length;
   const mapper = (statement.toRow ??= makeRowMapper(
     columns.map(({ name }) => name),
     kindOfRows,

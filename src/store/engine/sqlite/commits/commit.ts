@@ -86,8 +86,8 @@ function runTogether(engine: Engine, batch: readonly PendingVerb[]): Done | unde
   for (const { verb, waitsFor, resolve, reject } of inTime(engine, batch)) {
     ran += 1;
     try {
-      const result = runVerb(engine, verb, events);
-      settled[waitsFor].push(() => resolve(result));
+      const settle = runVerb(engine, verb, events);
+      settled[waitsFor].push(() => resolve(settle()));
     } catch (error) {
       undo(engine, error, 'ROLLBACK');
       return batch.length > 1
@@ -115,8 +115,8 @@ function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
     ran += 1;
     engine.statements('SAVEPOINT verb').statement.run();
     try {
-      const result = runVerb(engine, verb, events);
-      settled[waitsFor].push(() => resolve(result));
+      const settle = runVerb(engine, verb, events);
+      settled[waitsFor].push(() => resolve(settle()));
     } catch (error) {
       undo(engine, error, 'ROLLBACK TO verb');
       settled[waitsFor].push(() => reject(error));
@@ -126,16 +126,19 @@ function runApart(engine: Engine, batch: readonly PendingVerb[]): Done {
   return { ran, events, settled };
 }
 
-/** Adds the verb's events when it has succeeded. */
+/** Adds the verb's events when it has succeeded. Answers what returns its result, once it is committed. */
 function runVerb(
   { statements, clock, streamSeqs }: Engine,
   verb: PendingVerb['verb'],
   events: JournalEvent[],
-): unknown {
+): () => unknown {
   const tx = new StepTransaction(clock.now());
   const result = carryOut(statements, verb(tx));
   for (const event of writeEvents(statements, streamSeqs, tx)) events.push(event);
-  return result;
+  return () => {
+    for (const work of tx.afterwards) work();
+    return result;
+  };
 }
 
 /** Undoes what a verb did that threw. When it was the disk, the whole commit fails: later verbs may depend on what was lost. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeReservations } from '../../../../../src/store/budgets/reserve.ts';
-import { makeBudgetKit } from '../../../../../src/store/budgets/verbs.ts';
+import { makeBudgetKit } from '../../../../../src/store/budgets/budget-kit.ts';
 import type { Database } from '../../../../../src/store/engine/database.ts';
 import { clientConfig } from '../../../../../src/store/engine/postgres/connections/address.ts';
 import { connect, type Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
@@ -68,19 +68,19 @@ test('a call that is recorded and let go between any statements of a reservation
       await store.budgets.set({ ...terms, payer, limit }, clock.now);
       const kit = makeBudgetKit(database);
       const { recordSpent } = makeRecordProgress(database, kit);
-      const granted = await makeReservations(database, kit).reserve({ ...one!, ...CALL }, order);
-      if (granted.kind !== 'granted') throw new Error(granted.kind);
+      const [granted] = await makeReservations(database, kit).reserve([{ ...one!, ...CALL }], order);
+      if (granted?.kind !== 'granted') throw new Error(granted?.kind);
       const seen: number[] = [];
       const read = readSlowly(connection, async (statement) => {
         seen.push(statement);
         if (statement === recorded) await recordSpent(one!, aSpentCall(USAGE), FREE);
         if (statement === released) kit.held.release(granted.held!);
       });
-      const { kind } = await makeReservations({ read } as Database, kit).reserve({ ...other!, ...CALL }, order);
+      const [slow] = await makeReservations({ ...database, read }, kit).reserve([{ ...other!, ...CALL }], order);
       expect(seen.at(-1)).toBe(STATEMENTS);
-      expect(kind, `${recorded}, ${released}`).not.toBe('granted');
-      const later = await makeReservations(database, kit).reserve({ ...other!, ...CALL }, order);
-      expect(later.kind).toBe('used up');
+      expect(slow!.kind, `${recorded}, ${released}`).not.toBe('granted');
+      const [later] = await makeReservations(database, kit).reserve([{ ...other!, ...CALL }], order);
+      expect(later!.kind).toBe('used up');
     }
   }
 });

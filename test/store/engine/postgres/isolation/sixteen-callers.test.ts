@@ -175,21 +175,22 @@ describe.each([1, 3])('in %i processes', (processes) => {
     const ids = rows<{ id: number }>('SELECT id FROM events ORDER BY id').map(({ id }) => id);
     expect(fixture.committed.map(({ id }) => id)).toEqual(ids);
   });
-});
 
-// Calls that are held are known to their own process.
-test('calls are granted up to the limit of a budget', async () => {
-  const fixture = await budgeted(3_000);
-  const { store, clock } = fixture;
-  await atOnce(() => fixture.accept());
-  const fences = (await fixture.claim(CALLERS)).map((run) => fenceOf(run));
-  const order = { now: clock.now(), awaited: new Set<number>() };
-  const call = { most: { tokens: 1_000, usd: 0 }, prompt: { model: 'm', inputTokens: 1, costUsd: 0 } };
-  const reserved = await atOnce(async (caller) => {
-    const { kind } = await store.budgets.reserve({ ...fences[caller]!, ...call }, order);
-    // The others still ask.
-    if (kind === 'granted') await store.runs.recordSpent(fences[caller]!, aSpentCall(USAGE), FREE);
-    return kind;
+  test('calls are granted up to the limit of a budget', async () => {
+    const fixture = await budgeted(3_000, openFixture);
+    const { store, clock } = fixture;
+    await atOnce(() => fixture.accept());
+    const fences = (await fixture.claim(CALLERS)).map((run) => fenceOf(run));
+    const order = { now: clock.now(), awaited: new Set<number>() };
+    const call = { most: { tokens: 1_000, usd: 0 }, prompt: { model: 'm', inputTokens: 1, costUsd: 0 } };
+    const reserved = await atOnce(async (caller) => {
+      const [reservation] = await store.budgets.reserve([{ ...fences[caller]!, ...call }], order);
+      // The others still ask.
+      if (reservation!.kind === 'granted') await store.runs.recordSpent(fences[caller]!, aSpentCall(USAGE), FREE);
+      return reservation!.kind;
+    });
+    expect(reserved.filter((kind) => kind === 'granted')).toHaveLength(3);
+    expect(fixture.rows('SELECT spent FROM budget_periods')).toEqual([{ spent: 3_000 }]);
+    expect(fixture.rows('SELECT run_seq FROM calls_in_progress')).toEqual([]);
   });
-  expect(reserved.filter((kind) => kind === 'granted')).toHaveLength(3);
 });

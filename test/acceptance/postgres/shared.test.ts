@@ -1,0 +1,41 @@
+// What nodes of an installation have in common, or each for itself: two real daemons on one database and one bucket.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DaemonProcess, runErrand } from '../../support/daemon/daemon-process.ts';
+import { startInstallation } from '../../support/daemon/installation.ts';
+
+let [north, south]: [DaemonProcess, DaemonProcess] = [] as never;
+const closers: (() => void | Promise<void>)[] = [];
+
+beforeAll(async () => {
+  const of = { onTestFinished: (close: () => void | Promise<void>) => void closers.push(close) };
+  [north, south] = (await startInstallation(2, {}, of)).nodes as [DaemonProcess, DaemonProcess];
+});
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+});
+
+interface Failed {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+const errand = (node: DaemonProcess, ...args: readonly string[]) =>
+  runErrand([...args, '--data-dir', node.dataDir]).catch((failed: Failed) => failed);
+
+test('each node has an anchor of the audit log, which must be there from then on', async () => {
+  const file = (node: DaemonProcess) => join(node.dataDir, 'audit-anchor.json');
+  for (const node of [north, south]) {
+    await errand(node, 'keys', 'create', '--user', 'admin', '--name', 'one');
+    expect((await errand(node, 'audit', 'verify')).stderr).toBe('');
+    expect(JSON.parse(readFileSync(file(node), 'utf8'))).toMatchObject({ doubt: null });
+  }
+  await south.restart();
+  expect((await errand(south, 'audit', 'verify')).stderr).toBe('');
+  await south.stop();
+  rmSync(file(south));
+  await south.restart();
+  expect((await errand(south, 'audit', 'verify')).stderr).toMatch(/anchor/);
+  expect(existsSync(file(south))).toBe(true);
+  expect((await errand(north, 'audit', 'verify')).stderr).toBe('');
+});

@@ -1,0 +1,271 @@
+// A workspace that moves: what a run finds at another node is what was recorded, and nothing else.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ErrandError } from '../../../src/domain/errors.ts';
+import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
+import { storageAway, S3Error } from '../../../src/files/blobs/s3/s3-error.ts';
+import { large } from '../../support/files/snapshot-fixture.ts';
+import { type NodeFixture, type TwoNodes, twoNodes } from '../../support/files/two-nodes.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+let fixture: TwoNodes;
+
+beforeEach(async () => {
+  fixture = await twoNodes();
+});
+
+/** A turn at a node: its workspace is prepared, the files are changed, and what it left is known. */
+async function turn(
+  node: NodeFixture,
+  files: Readonly<Record<string, string | null>>,
+  sessionId: string | null = null,
+) {
+  const run = await node.begin(sessionId);
+  const baseline = node.collector.baselineOf(run);
+  expect(await baseline.prepare()).toEqual({ kind: 'ready' });
+  await baseline.take();
+  node.write(run, files);
+  await fixture.end(run);
+  node.collector.wake(run.sessionSeq);
+  const own = await waitFor(async () => {
+    const found = await fixture.artifactsOf(run);
+    return found.status === 'pending' ? null : found;
+  });
+  return { run, own };
+}
+
+/** Prepares the workspace of the session's next run at a node. */
+async function prepared(node: NodeFixture, { sessionId }: Pick<ClaimedRun, 'sessionId'>) {
+  const run = await node.begin(sessionId);
+  const result = await node.collector.baselineOf(run).prepare();
+  return { run, result, files: filesOf(node, run) };
+}
+
+/** All regular files and links of a workspace, with their contents. */
+function filesOf({ workspaces }: NodeFixture, { sessionId }: Pick<ClaimedRun, 'sessionId'>): Record<string, string> {
+  const root = workspaces.pathOf(sessionId);
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile()) found[path.slice(root.length)] = readFileSync(path, 'utf8');
+    else if (!entry.isDirectory()) found[path.slice(root.length)] = '';
+  }
+  return found;
+}
+
+const nodeOf = (run: Pick<ClaimedRun, 'sessionSeq'>) =>
+  fixture.rows<{ node: string }>(`SELECT workspace_node AS node FROM sessions WHERE seq = ${run.sessionSeq}`)[0]!.node;
+
+test('the next run finds at another node what the last one has left, large files and small ones', async () => {
+  const { north, south } = fixture;
+  const files = { 'a.txt': 'one', 'deep/er/b.txt': large('two'), 'deep/c.txt': '' };
+  const { run } = await turn(north, files);
+  const second = await turn(south, { 'a.txt': 'changed', 'deep/c.txt': null }, run.sessionId);
+  expect(nodeOf(run)).toBe('south');
+  expect(second.own.files).toMatchObject([{ path: '/a.txt', change: 'modified' }]);
+  expect((await fixture.exportOf(run)).files.map(({ path }) => path)).toEqual(['/a.txt', '/deep/er/b.txt']);
+  // And back, where an old copy is.
+  const third = await prepared(north, run);
+  expect(third.files).toEqual({ '/a.txt': 'changed', '/deep/er/b.txt': large('two') });
+  expect(nodeOf(run)).toBe('north');
+  expect(existsSync(join(north.workspaces.pathOf(run.sessionId), 'deep/er'))).toBe(true);
+});
+
+test('what is unchanged in an old copy is neither read again nor written', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': large('one'), 'b.txt': 'two' });
+  await turn(south, { 'b.txt': 'new' }, run.sessionId);
+  const kept = join(north.workspaces.pathOf(run.sessionId), 'a.txt');
+  const { ino } = statSync(kept);
+  const { files } = await prepared(north, run);
+  expect(files).toEqual({ '/a.txt': large('one'), '/b.txt': 'new' });
+  expect(statSync(kept).ino).toBe(ino);
+});
+
+test('the first look afterwards finds nothing that differs', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one', 'b/c.txt': large('two') });
+  const { token } = await fixture.store.artifacts.findWorkspace(run.sessionSeq);
+  const next = await south.begin(run.sessionId);
+  const baseline = south.collector.baselineOf(next);
+  await baseline.prepare();
+  await baseline.take();
+  expect((await fixture.store.artifacts.findWorkspace(run.sessionSeq)).token).toBe(token);
+});
+
+describe('an old copy', () => {
+  async function withOldCopy(make: (root: string) => void) {
+    const { north, south } = fixture;
+    const { run } = await turn(north, { 'a.txt': 'one', 'in/b.txt': 'two' });
+    await turn(south, { 'in/b.txt': 'new' }, run.sessionId);
+    make(north.workspaces.pathOf(run.sessionId));
+    return prepared(north, run);
+  }
+  const RECORDED = { '/a.txt': 'one', '/in/b.txt': 'new' };
+
+  test('loses what was laid there by hand, and links, which are not followed', async () => {
+    const outside = join(fixture.directory, 'outside.txt');
+    writeFileSync(outside, 'safe');
+    const { files } = await withOldCopy((root) => {
+      writeFileSync(join(root, 'by-hand.txt'), 'hand');
+      symlinkSync(outside, join(root, 'link'));
+      symlinkSync(fixture.directory, join(root, 'folder'));
+      mkdirSync(join(root, 'more/and/more'), { recursive: true });
+      writeFileSync(join(root, 'more/and/x'), 'x');
+    });
+    expect(files).toEqual(RECORDED);
+    expect(readFileSync(outside, 'utf8')).toBe('safe');
+  });
+
+  test('with a link in the place of a folder is not written through it', async () => {
+    const outside = join(fixture.directory, 'elsewhere');
+    mkdirSync(outside);
+    const { files } = await withOldCopy((root) => {
+      rmSync(join(root, 'in'), { recursive: true });
+      symlinkSync(outside, join(root, 'in'));
+    });
+    expect(files).toEqual(RECORDED);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test('with a folder in the place of a file, and a file in that of a folder', async () => {
+    const { files } = await withOldCopy((root) => {
+      rmSync(join(root, 'a.txt'));
+      mkdirSync(join(root, 'a.txt/deep'), { recursive: true });
+      writeFileSync(join(root, 'a.txt/deep/x'), 'x');
+      rmSync(join(root, 'in'), { recursive: true });
+      writeFileSync(join(root, 'in'), 'no folder');
+    });
+    expect(files).toEqual(RECORDED);
+  });
+
+  test('that is closed, or has folders that are, is laid out anew', async () => {
+    const { files } = await withOldCopy((root) => {
+      mkdirSync(join(root, 'closed/inner'), { recursive: true });
+      chmodSync(join(root, 'closed'), 0);
+      chmodSync(root, 0o500);
+    });
+    expect(files).toEqual(RECORDED);
+  });
+
+  test('of which nothing is recorded any more is emptied', async () => {
+    const { north, south } = fixture;
+    const { run } = await turn(north, { 'a.txt': 'one' });
+    await turn(south, { 'a.txt': null }, run.sessionId);
+    expect((await prepared(north, run)).files).toEqual({});
+  });
+});
+
+test('a session without files costs nothing', async () => {
+  const { north, south } = fixture;
+  const first = await north.begin();
+  await fixture.end(first, undefined, { untouched: true });
+  const next = await south.begin(first.sessionId);
+  expect(await south.collector.baselineOf(next).prepare()).toEqual({ kind: 'ready' });
+  expect(existsSync(south.workspaces.pathOf(first.sessionId))).toBe(false);
+  expect(nodeOf(next)).toBe('south');
+});
+
+test('a directory that was lost is laid out again where it was', async () => {
+  const { north } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one' });
+  rmSync(north.workspaces.pathOf(run.sessionId), { recursive: true });
+  expect((await prepared(north, run)).files).toEqual({ '/a.txt': 'one' });
+});
+
+test('a content that is lost for good fails the run by the name of its file, and nothing is left half', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one', 'b.txt': large('two') });
+  const { sha256 } = (await fixture.exportOf(run)).files.find(({ path }) => path === '/b.txt')!;
+  rmSync(join(fixture.directory, 'blobs', sha256.slice(0, 2), sha256));
+  const next = await south.begin(run.sessionId);
+  const message = 'The workspace of the session cannot be restored: the content of /b.txt is lost.';
+  expect(await south.collector.baselineOf(next).prepare()).toMatchObject({ kind: 'failed', error: { message } });
+  expect(nodeOf(run)).toBe('north');
+  expect(readdirSync(join(south.directory, 'workspaces'))).toEqual([]);
+});
+
+test('while the bucket is away, a run waits; it goes back to the queue when that lasts, and is called off at once', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'b.txt': large('two') });
+  let asked = 0;
+  const away = storageAway(new S3Error('Away.', { status: null, code: null, isPassing: true }));
+  const collector = fixture.collect({
+    ...south.parts,
+    snapshotThread: {
+      ...south.snapshotThread,
+      layOut: (request) =>
+        south.snapshotThread.layOut({
+          ...request,
+          bring: async () => {
+            asked += 1;
+            throw away;
+          },
+        }),
+    },
+  });
+  const next = await south.begin(run.sessionId);
+  const waiting = collector.baselineOf(next).prepare();
+  await waitFor(() => {
+    fixture.clock.advance(100);
+    return asked > 2;
+  });
+  const result = await waitFor(async () => {
+    fixture.clock.advance(5_000);
+    return Promise.race([waiting, new Promise<null>((resolve) => void setImmediate(() => resolve(null)))]);
+  });
+  expect(result).toEqual({ kind: 'away', why: away.message });
+  const baseline = collector.baselineOf(next);
+  const called = baseline.prepare();
+  const before = asked;
+  await waitFor(() => asked > before);
+  baseline.abort();
+  expect(await called).toEqual({ kind: 'ready' });
+  expect(nodeOf(run)).toBe('north');
+});
+
+test('without room on the disk, nothing is written', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'b.txt': large('two') });
+  const settings = { ...fixture.settings(), disk: { ...fixture.settings().disk, keepFreeMb: 2 ** 40 } };
+  const collector = fixture.collect({ ...south.parts, settings: () => settings });
+  const baseline = collector.baselineOf(await south.begin(run.sessionId));
+  const waiting = baseline.prepare();
+  await waitFor(() => existsSync(join(south.directory, 'workspaces')));
+  baseline.abort();
+  await waiting;
+  expect(existsSync(south.workspaces.pathOf(run.sessionId))).toBe(false);
+  expect(nodeOf(run)).toBe('north');
+});
+
+test('an attempt that has lost its run moves nothing', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one' });
+  const next = await south.begin(run.sessionId);
+  await fixture.store.runs.stopSession(next.sessionSeq, 'user_requested_stop');
+  expect(await south.collector.baselineOf(next).prepare()).toEqual({ kind: 'fenced' });
+  expect(nodeOf(run)).toBe('north');
+});
+
+test('an error that will not pass is none to wait for', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one' });
+  const layOut = async () => {
+    throw new ErrandError('unavailable', 'The work was lost with its thread.');
+  };
+  const collector = fixture.collect({ ...south.parts, snapshotThread: { ...south.snapshotThread, layOut } });
+  await expect(collector.baselineOf(await south.begin(run.sessionId)).prepare()).rejects.toThrow(
+    'lost with its thread',
+  );
+});
