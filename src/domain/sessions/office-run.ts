@@ -16,6 +16,8 @@ export interface OfficeRun {
   /** The run's team, else that of its owner today (§4.8 rule 2); null without any. */
   readonly teamId: string | null;
   readonly teamName: string | null;
+  /** The node that has claimed it last; null before, and of one that is forgotten. */
+  readonly nodeName: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   /** Its last event. */

@@ -25,7 +25,7 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at,
     r.started_at, r.finished_at, r.cost_usd,
     r.input_tokens + r.output_tokens AS totalTokens, r.tool_count, s.id AS sessionId,
     s.title AS sessionTitle, u.id AS userId, u.username, u.full_name,
-    coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName,
+    coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName, n.name AS nodeName,
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
     e.id AS lastId, e.type AS lastType,
     e.created_at AS lastAt, CASE WHEN e.type = 'model_wait.started' THEN e.payload END AS waitsWith,
@@ -35,7 +35,8 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at,
   LEFT JOIN events e ON r.finished_at IS NULL
     AND e.id = (SELECT id FROM events WHERE run_seq = r.seq AND type <> 'content_block_delta'
       ORDER BY stream_seq DESC LIMIT 1)
-  LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
+  LEFT JOIN teams t ON t.id = coalesce(r.team_id, u.team_id) LEFT JOIN worker_nodes n ON n.id = r.node_id
+  LEFT JOIN session_totals c ON c.session_seq = r.session_seq`;
 
 /** Enough for the argument that shows what a call is about. */
 const INPUT_CHARACTERS = 1_000;

@@ -5,7 +5,7 @@ import { money } from '../../terminal/money.ts';
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import { standingOf } from '../state/connection.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
-import { isLive, type Row } from '../state/office.ts';
+import { hasNodes, isLive, type Row } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { widthOf } from '../text/fit.ts';
@@ -111,6 +111,7 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
     ...waitOf(row, at),
     { worth: 90, span: aside(`  ${row.fullName || row.username}`) },
     { worth: 60, span: aside(row.teamName === null ? '' : ` · ${row.teamName}`) },
+    { worth: 55, span: aside(hasNodes(office) && row.node !== null ? ` · on ${row.node}` : '') },
   ];
   const figures = figuresOf(row, at);
   const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));

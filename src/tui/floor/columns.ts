@@ -14,8 +14,8 @@ import type { Column } from '../text/table.ts';
 const CHANGED_MS = 1500;
 const NEW_MS = 5000;
 
-/** `now` is this machine's clock; `skewMs` makes it the daemon's. */
-export function runColumns(now: number, skewMs: number): readonly Column<Row>[] {
+/** `now` is this machine's clock; `skewMs` makes it the daemon's. `hasNodes`: there are several, and each run has one. */
+export function runColumns(now: number, skewMs: number, hasNodes: boolean): readonly Column<Row>[] {
   const elapsed = (row: Row) => stopwatch((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
@@ -31,12 +31,21 @@ export function runColumns(now: number, skewMs: number): readonly Column<Row>[] 
     { title: 'TITLE', width: 16, ample: 26, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
+    ...(hasNodes ? [NODE] : []),
     { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
     { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
     { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
   ];
 }
+
+const NODE: Column<Row> = {
+  title: 'NODE',
+  width: 8,
+  most: 14,
+  worth: 58,
+  cell: (row) => span(row.node ?? '–', 'dim'),
+};
 
 const timeOf = (row: Row, elapsed: (row: Row) => string) =>
   row.startedAt === null && row.finishedAt !== null ? '' : elapsed(row);

@@ -1,6 +1,6 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import { type Office, isLive, type Row } from '../state/office.ts';
+import { hasNodes, isLive, type Office, type Row } from '../state/office.ts';
 import type { FloorState, Order } from '../state/screens.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
@@ -51,7 +51,7 @@ interface Runs {
 
 function runLines({ state, office, floor, runs }: Runs, width: number, height: number): readonly Line[] {
   const { now } = state;
-  const { heading, row } = layOut(runColumns(now, office.skewMs), width - 3);
+  const { heading, row } = layOut(runColumns(now, office.skewMs, hasNodes(office)), width - 3);
   const chosen = indexOfChoice(
     runs.map(({ runId }) => runId),
     floor.chosen,

@@ -17,6 +17,8 @@ export interface Row {
   readonly fullName: string;
   readonly teamId: string | null;
   readonly teamName: string | null;
+  /** Where it executes; null before that is known. */
+  readonly node: string | null;
   readonly status: RunStatus;
   /** The run is live and waits for its user. */
   readonly isWaiting: boolean;
@@ -93,3 +95,7 @@ export const EMPTY_OFFICE: Office = {
 export function isLive({ status }: Pick<Row, 'status'>): boolean {
   return status === 'running' || status === 'pending';
 }
+
+/** Whether there is more than one node. */
+export const hasNodes = ({ queue }: Pick<Office, 'queue'>): boolean =>
+  queue?.nodes !== undefined && queue.nodes.online + queue.nodes.draining > 1;

@@ -3,7 +3,16 @@ import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall, describeWait, THINKS } from './activity.ts';
-import { type Office, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Overview, type Row, type RunStatus } from './office.ts';
+import {
+  hasNodes,
+  type Office,
+  isLive,
+  MAX_LIVE_ROWS,
+  MAX_ROWS,
+  type Overview,
+  type Row,
+  type RunStatus,
+} from './office.ts';
 
 type Change = Partial<Row>;
 type ChangeOf = (payload: OfficeEvent['payload'], row: Row, at: number) => Change;
@@ -21,7 +30,8 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
   'model_wait.started': ({ model }, _row, at) => ({ modelWait: { model, since: at } }),
   'model_wait.ended': () => ({ modelWait: null }),
   'run.compacted': () => ({ now: 'summarises the conversation' }),
-  'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS, modelWait: null }),
+  // It may go on at another node: which, the next snapshot tells.
+  'run.resumed': (_payload, row) => ({ ...atWork(row), now: THINKS, modelWait: null, node: null }),
   'run.finalizing': () => ({ now: 'collects its files', progress: 95, isWaiting: false }),
   'run.done': (_payload, _row, at) => over('completed', at),
   'run.failed': ({ error }, _row, at) => ({ ...over('failed', at), error: error.message }),
@@ -48,7 +58,8 @@ export function takeEvents(office: Office, events: readonly OfficeEvent[], at: n
     const row = known ?? unknownRow(event, event.run_id, at);
     const isNew = known === undefined && event.type === 'run.queued';
     // The next snapshot would have no room for this run either.
-    hasUnknown ||= isNew || (known === undefined && !office.isFull);
+    const isElsewhere = event.type === 'run.resumed' && hasNodes(office);
+    hasUnknown ||= isNew || isElsewhere || (known === undefined && !office.isFull);
     const next = {
       ...row,
       ...change(event.payload, row, at + office.skewMs),
@@ -88,6 +99,7 @@ function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: n
     fullName: '',
     teamId: null,
     teamName: null,
+    node: null,
     status: 'running',
     isWaiting: false,
     modelWait: null,

@@ -112,6 +112,7 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     fullName: entity.full_name,
     teamId: entity.team_id,
     teamName: entity.team_name,
+    node: entity.node ?? null,
     status: entity.status,
     isWaiting: entity.status === 'running' && modelWait === null && /^waits for /i.test(entity.detail ?? ''),
     modelWait: modelWait === null ? null : { model: modelWait.model, since: Date.parse(modelWait.since) },

@@ -86,6 +86,8 @@ const ENTITY = {
     ({ modelWait: wait, at }: SeenRun) => wait && { ...wait, waitedSeconds: elapsedSeconds(wait.since, at) },
   ),
   ...TEAM,
+  /** Where it executes, or has executed. */
+  node: made(nullable(string), ({ nodeName }: OfficeRun) => nodeName),
   runId: made(uuid, ({ id }: OfficeRun) => id),
   sessionId: uuid,
   sessionTitle: string,

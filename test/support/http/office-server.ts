@@ -34,6 +34,7 @@ export function anEntity(number: number, over: Partial<EntityWire> = {}): Entity
     detail: 'shell: python plot.py',
     model_wait: null,
     team_id: 't1',
+    node: null,
     team_name: 'Research',
     run_id: runId(number),
     session_id: sessionId(number),

@@ -6,7 +6,7 @@ import { floor, type FloorState } from '../../../src/tui/state/screens.ts';
 import { type AppState, initialState } from '../../../src/tui/state/state.ts';
 import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
-import { anEntity, aSnapshot, AT, runId } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, runId } from '../../support/http/office-server.ts';
 
 const ENTITIES = [
   anEntity(1),
@@ -239,4 +239,19 @@ test('a run whose model is down says so, and for how long', () => {
   const state = shown([anEntity(1, { model_wait, detail: 'waits for the model big' })]);
   expect(frame(state)).toMatch(/^❯ !.*waits 1:23 for big/m);
   expect(frame(reduce(state, { type: 'tick', at: AT + 1000 }))).toContain('waits 1:24 for big');
+});
+
+test('where there are several nodes each run names its own, until it is interrupted and may go on elsewhere', () => {
+  const entities = [anEntity(1, { node: 'south' })];
+  const wide = { columns: 140, rows: 24 };
+  expect(frame(shown(entities, { online: 1, draining: 0 }), wide)).not.toContain('south');
+  const several = shown(entities, { online: 1, draining: 1 });
+  expect(frame(several, wide)).toMatch(/NODE[^]*south/);
+  const resumed = reduce(several, {
+    type: 'events',
+    events: [{ id: 9, ...anEvent(1, 'run.resumed', { resumes: 1 }) }],
+    at: AT,
+  });
+  expect(frame(resumed, wide)).not.toContain('south');
+  expect([several.office.hasUnknown, resumed.office.hasUnknown]).toEqual([false, true]);
 });

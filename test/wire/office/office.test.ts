@@ -30,6 +30,7 @@ const ENTITY = {
   progress: 40,
   detail: 'shell: python plot.py',
   model_wait: { model: 'big', agent: 'scout', since: AT, waited_seconds: 7, message: 'It is down.' },
+  node: 'north',
   ...NO_TEAM,
   run_id: ID,
   session_id: ID,

@@ -15,6 +15,7 @@ const COLUMNS: readonly Column<NodeWire>[] = [
   { ...field('name', 9), style: ({ this: isThis }) => (isThis ? 'bold' : undefined) },
   field('id', 8),
   state('state', ({ state: of }) => of, 9),
+  column('leads', ({ leader }) => (leader ? 'yes' : ''), 5),
   field('slots', 6),
   field('running', 7),
   field('version', 6),

@@ -31,8 +31,8 @@ const listing = async (...items: readonly NodeWire[]) => {
 };
 
 test('a list has a line a node; one without trouble says nothing else', async () => {
-  const { stdout, stderr } = await listing(aNode(), { ...SOUTH, ...OLD, state: 'offline' });
-  const line = [nodeId(1), 'online', 4, 1, '1.0.0', '127.0.0.1:8484', AT, 'zone=a, gpu'];
+  const { stdout, stderr } = await listing(aNode({ leader: true }), { ...SOUTH, ...OLD, state: 'offline' });
+  const line = [nodeId(1), 'online', 'yes', 4, 1, '1.0.0', '127.0.0.1:8484', AT, 'zone=a, gpu'];
   expect(stdout.split('\n')[0]).toBe(['north', ...line].join('\t'));
   expect(stderr).toBe('');
 });

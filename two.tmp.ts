@@ -1,0 +1,20 @@
+import { startCluster, ROLE } from './test/support/postgres/cluster.ts';
+import { startInstallation } from './test/support/daemon/installation.ts';
+import { startModelServer } from './test/support/model/model-server.ts';
+import { writeFileSync } from 'node:fs';
+const closers: (() => unknown)[] = [];
+const of = { onTestFinished: (c: () => unknown) => void closers.push(c) } as never;
+const cluster = await startCluster({ settings: { fsync: 'on' } });
+await cluster.query('postgres', `CREATE DATABASE nodes OWNER ${ROLE}`);
+const model = await startModelServer();
+const words = Array.from({ length: 1200 }, (_, at) => `word${at} `);
+model.script(({ userText, step }: any) => {
+  if (userText.startsWith('write') ) return step === 0 ? { tools: [{ name: 'write_file', input: { path: '/notes.txt', content: 'From ' + userText } }] } : { text: 'Written.' };
+  if (userText.startsWith('read') ) return step === 0 ? { tools: [{ name: 'read_file', input: { path: '/notes.txt' } }] } : { text: 'Read.' };
+  if (userText.startsWith('long')) return step === 0 ? { tools: [{ name: 'write_file', input: { path: '/dirty.txt', content: 'half' } }] } : { text: words, deltaMs: 50 };
+  return { text: 'Plain: ' + userText };
+});
+const inst = await startInstallation(Number(process.argv[2] ?? 2), { modelServerUrl: model.url, errandYaml: 'workers: { threads: 1, runs_per_thread: 4 }\n', database: cluster.url('nodes') }, of);
+writeFileSync('/tmp/two.json', JSON.stringify(inst.nodes.map((n) => ({ url: n.url, dataDir: n.dataDir, key: n.apiKey, pid: n.pid() }))));
+process.once('SIGTERM', async () => { for (const c of closers.toReversed()) await c(); await model.close(); await cluster.close(); process.exit(0); });
+setTimeout(() => process.kill(process.pid, 'SIGTERM'), 600_000);
