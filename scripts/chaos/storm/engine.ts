@@ -67,10 +67,12 @@ export interface PostgresEngine extends Engine {
 export const DATABASE = 'errand';
 /** As an administrator has it, in contrast to that of the tests. */
 const DURABLE = { fsync: 'on', full_page_writes: 'on' };
+/** What took long stands in its log. */
+const LOUD = { log_lock_waits: 'on', log_min_duration_statement: 1_000 };
 
 /** Starts a server that keeps what it has committed. */
 export async function startPostgresEngine(): Promise<PostgresEngine> {
-  const cluster = await startCluster({ settings: DURABLE });
+  const cluster = await startCluster({ settings: { ...DURABLE, ...LOUD } });
   await cluster.query('postgres', `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`);
   const database = cluster.url(DATABASE);
   return {
