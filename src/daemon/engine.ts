@@ -8,7 +8,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import { within } from '../domain/clock.ts';
+import { systemClock, within } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { collectedOfAll } from '../events/collected.ts';
@@ -299,7 +299,17 @@ function openNode(
       running: hooks.running(),
     };
   };
-  return makeNode({ store, peers: store.peers, clock, log, identity, process: identity.process, facts, ...hooks });
+  return makeNode({
+    store,
+    peers: store.peers,
+    clock,
+    machine: systemClock,
+    log,
+    identity,
+    process: identity.process,
+    facts,
+    ...hooks,
+  });
 }
 
 /** What a removed node has not collected is lost with it. */

@@ -36,11 +36,11 @@ const FORGOTTEN_AT_ONCE = 100;
 
 // One statement. It changes nothing where another process has the row: not one that has left, and not the one that is replaced.
 const BEAT = `INSERT INTO worker_nodes
-    (id, process, place, name, version, address, slots, labels, running, draining, noticed, beats, contests, last_beat_at, registered_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, database_now(), database_now())
+    (id, process, place, name, version, address, slots, labels, running, draining, noticed, clock_ahead_ms, beats, contests, last_beat_at, registered_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, database_now(), database_now())
   ON CONFLICT (id) DO UPDATE SET process = excluded.process, place = excluded.place, name = excluded.name,
     version = excluded.version, address = excluded.address, slots = excluded.slots, labels = excluded.labels,
-    running = excluded.running, noticed = excluded.noticed, beats = worker_nodes.beats + 1,
+    running = excluded.running, noticed = excluded.noticed, clock_ahead_ms = excluded.clock_ahead_ms, beats = worker_nodes.beats + 1,
     last_beat_at = excluded.last_beat_at
   WHERE worker_nodes.process IS NULL OR worker_nodes.process IN (excluded.process, ?)
   RETURNING draining, leader, beats = 1 AS is_new`;
@@ -68,6 +68,7 @@ const NODE = rowKind<NodeRow>({
   labels: json<readonly string[]>,
   running: plain,
   draining: flag,
+  clockAheadMs: plain,
   noticed: flag,
   beats: plain,
   contests: plain,
@@ -171,6 +172,7 @@ function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<
     node.running,
     draining,
     draining,
+    node.clockAheadMs,
     replaced ?? node.process,
   );
   if (row === undefined) {

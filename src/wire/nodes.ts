@@ -5,14 +5,15 @@ import { listOf } from './listing.ts';
 import { array } from './shapes/composites.ts';
 import { called, record } from './shapes/record.ts';
 import { boolean, integer, oneOf, string, time, uuid } from './shapes/scalars.ts';
-import { type JsonOf, named, refersTo } from './shapes/shape.ts';
+import { type JsonOf, named, nullable, refersTo } from './shapes/shape.ts';
 
 const count = integer({ from: 0 });
 
 /**
  * `this`: the one that answers. `twice`: another process has tried to run with its id. `leader`: it
  * does what is done once for all nodes. `slots`: runs that it can execute at once, 0 for
- * one without workers. `draining`: it was told to start no runs.
+ * one without workers. `draining`: it was told to start no runs. `clock_ahead_ms`: by how much the clock of its machine is ahead of the
+ * database's, negative when it is behind; null while it isn't known.
  */
 const node = named(
   'Node',
@@ -29,6 +30,7 @@ const node = named(
     version: string,
     address: string,
     labels: array(string),
+    clockAheadMs: nullable(integer({})),
     lastBeatAt: time,
     registeredAt: time,
   }),

@@ -137,7 +137,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     id: 'server_clock',
     changes: onServer({ clockAheadMs: 7_200_000 }),
     state: 'warning',
-    evidence: /^it is 7200 s ahead of the daemon's, which rows have their times from/,
+    evidence: /^it is 7200 s ahead of this machine's: times of the server's log/,
     remedy: /timedatectl set-ntp true, on both machines/,
   },
   'a transaction that lasts': {
@@ -226,6 +226,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     state: 'warning',
     evidence: /^nodes have different versions: north 1\.0\.0, south 0\.9\.0$/,
     remedy: /^# by hand: upgrade the older ones/,
+  },
+  'a node whose clock differs': {
+    id: 'nodes',
+    changes: running([aKnownNode({ clockAheadMs: -1_999 }), aKnownNode({ name: 'south', clockAheadMs: -2_000 })]),
+    state: 'warning',
+    evidence: /^the clock of south is 2\.0 s behind the database's$/,
+    remedy: /^# by hand: timedatectl set-ntp true/,
   },
   'a node that is online twice': {
     id: 'nodes',

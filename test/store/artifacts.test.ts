@@ -295,7 +295,10 @@ test('a session whose last run is not looked at yet is pending, whatever was exp
   expect((await exportOf(second)).status).toBe('ready');
   await end(second);
   expect(await exportOf(second)).toMatchObject({ status: 'pending', archive: null, files: [{ path: '/a' }] });
-  expect(await artifacts().findBefore(second.sessionSeq, second.seq)).toEqual({ isUncollected: false, hasFiles: true });
+  expect(await artifacts().findBefore(second.sessionSeq, second.seq)).toMatchObject({
+    isUncollected: false,
+    hasFiles: true,
+  });
   expect(await artifacts().findBefore(second.sessionSeq, second.seq + 1)).toMatchObject({ isUncollected: true });
 });
 

@@ -61,12 +61,12 @@ export async function openingMessages(brief: Brief): Promise<ModelMessage[]> {
 /**
  * The messages of a step: its reply, unless the model returned nothing, and the results of its calls in their order. Calls of
  * another model get ids that every server takes: OpenAI's are short, Mistral's have nine letters and digits, Anthropic's differ
- * in all of a conversation. `place`: tells the step from those of other turns.
+ * in all of a conversation. Notes follow the last result: no protocol has a place for them between results and the next reply.
  */
 export function messagesOfStep(
   { assistant, isOwn }: Pick<ReadMessage, 'assistant' | 'isOwn'>,
   answered: readonly AnsweredCall[],
-  place: string,
+  { place, notes }: StepPlace,
 ): ModelMessage[] {
   const idOf = (id: string) => (isOwn ? id : createHash('sha256').update(`${place}/${id}`).digest('hex').slice(0, 9));
   const messages: ModelMessage[] = [];
@@ -75,29 +75,48 @@ export function messagesOfStep(
     messages.push({ role: 'assistant', parts });
   }
   if (answered.length > 0) {
-    const parts = answered.map(
-      ({ call: { id, name }, result }): ResultPart => ({ type: 'result', id: idOf(id), name, ...result }),
-    );
+    const parts = answered.map(({ call: { id, name }, result }, at): ResultPart => {
+      const output = at === answered.length - 1 ? [result.output, ...notes].join('\n\n') : result.output;
+      return { type: 'result', id: idOf(id), name, ok: result.ok, output };
+    });
     messages.push({ role: 'tool', parts });
   }
   return messages;
+}
+
+/** Where a step is, and what its agent is told after it. */
+interface StepPlace {
+  /** Tells the step from those of other turns. */
+  readonly place: string;
+  readonly notes: readonly string[];
+}
+
+/** What the agent of a turn is told after a step; 0: after the request. */
+export function notesAfter({ notes = [] }: Pick<Turn, 'notes'>, step: number): string[] {
+  return notes.filter((note) => note.step === step).map(({ text }) => text);
 }
 
 /**
  * A step of a turn whose calls are all over. Calls without a result were interrupted: a call without one would break the
  * protocols.
  */
-export function stepMessages(step: RecordedStep, { model }: Pick<Brief, 'model'>, turn = 0): ModelMessage[] {
+export function stepMessages(
+  step: RecordedStep,
+  { model }: Pick<Brief, 'model'>,
+  { turn = 0, notes = [] }: { readonly turn?: number; readonly notes?: readonly string[] } = {},
+): ModelMessage[] {
   const answered = step.calls.map(({ state, ...call }) => ({
     call,
     result: state.kind === 'ended' ? state.result : INTERRUPTED,
   }));
-  return messagesOfStep(readRecorded(step, model), answered, `${turn}/${step.step}`);
+  return messagesOfStep(readRecorded(step, model), answered, { place: `${turn}/${step.step}`, notes });
 }
 
 /** Ends with the agent's words. Some chat templates refuse two user messages in a row, and Mistral's servers one after a result. */
 function turnReplies(turn: Turn, brief: Brief, at: number): ModelMessage[] {
-  const replies = turn.steps.flatMap((step) => stepMessages(step, brief, at)).flatMap(withUserBetween);
+  const replies = turn.steps
+    .flatMap((step) => stepMessages(step, brief, { turn: at, notes: notesAfter(turn, step.step) }))
+    .flatMap(withUserBetween);
   if (replies.at(-1)?.role === 'assistant') return replies;
   return [
     ...replies,
@@ -134,6 +153,7 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserMessage> {
   for (const attachment of turn.attachments) {
     if (!placed.has(attachment.id)) parts.push(await attachmentPart(attachment, 'file', brief, limit));
   }
+  for (const text of notesAfter(turn, 0)) parts.push({ type: 'text', text });
   // Most servers refuse an empty message.
   return { role: 'user', parts: parts.length > 0 ? parts : [{ type: 'text', text: '(empty message)' }] };
 }
@@ -161,6 +181,7 @@ function charactersOf(turn: Turn, brief: Brief): number {
     else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;
   }
   for (const { name, workspacePath } of turn.attachments) characters += name.length + workspacePath.length + 100;
+  for (const { text } of turn.notes ?? []) characters += text.length;
   for (const step of turn.steps) {
     characters += step.text.length;
     for (const { name, input, state } of step.calls) {

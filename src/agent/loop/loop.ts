@@ -6,7 +6,13 @@ import { askWithin } from './ask-within.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import { type AnsweredCall, INTERRUPTED, messagesOfStep, openConversation } from '../conversation/history.ts';
+import {
+  type AnsweredCall,
+  INTERRUPTED,
+  messagesOfStep,
+  notesAfter,
+  openConversation,
+} from '../conversation/history.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { seconds } from './call/model-failure.ts';
 import { openModel } from '../models/open-model.ts';
@@ -164,7 +170,8 @@ async function finishStep(turn: CurrentTurn, step: RecordedStep): Promise<Outcom
     await journal.commit({ t: 'tool-result', step: step.step, call, result, durationMs });
     answer(call, result);
   }
-  const messages = messagesOfStep(read, answered, `own/${step.step}`);
+  const notes = notesAfter(run.brief.turn, step.step);
+  const messages = messagesOfStep(read, answered, { place: `own/${step.step}`, notes });
   const outcome = search === null ? null : search.afterStep(step, messages);
   // Earlier steps are covered by a summary.
   if (step.step > (run.brief.compaction?.step ?? 0)) conversation.steps.push({ step: step.step, messages });

@@ -63,6 +63,15 @@ export interface Turn {
   readonly user: readonly UserBlock[];
   readonly attachments: readonly Attachment[];
   readonly steps: readonly RecordedStep[];
+  /** What its agent was told of its workspace meanwhile; absent: nothing. */
+  readonly notes?: readonly TurnNote[];
+}
+
+/** Something that the agent has to know from a step on. */
+export interface TurnNote {
+  /** The step whose results it follows; 0: it follows the request. */
+  readonly step: number;
+  readonly text: string;
 }
 
 export interface RunLimits {

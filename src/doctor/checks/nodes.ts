@@ -1,5 +1,5 @@
-// The check of nodes: whether this one starts runs, whether all have one version, and whether one id is used twice.
-import type { KnownNode } from '../../domain/nodes/node.ts';
+// The check of nodes: whether this one starts runs, whether all have one version and one time, and whether one id is used twice.
+import { type KnownNode, wordsOfClock } from '../../domain/nodes/node.ts';
 import { type Check, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
 
@@ -15,6 +15,7 @@ export const NODES_CHECK: Check = {
       ...(own === undefined ? [] : [closed(own.detail ?? own.state)]),
       ...versions(online),
       ...copies(online),
+      ...clocks(online),
     ];
     return together(
       found,
@@ -37,6 +38,13 @@ function versions(online: readonly KnownNode[]): CheckResult[] {
     ),
   ];
 }
+
+const clocks = (online: readonly KnownNode[]): CheckResult[] =>
+  online.flatMap(({ name, clockAheadMs }) => {
+    const words = wordsOfClock(clockAheadMs);
+    if (words === null) return [];
+    return [warning(`the clock of ${name} is ${words}`, byHand('timedatectl set-ntp true, on both machines'))];
+  });
 
 const copies = (online: readonly KnownNode[]): CheckResult[] =>
   online

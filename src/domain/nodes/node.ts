@@ -31,11 +31,25 @@ export interface NodeFacts {
   readonly running: number;
   /** Whether it starts no runs: as it knows it. */
   readonly draining: boolean;
+  /** By how much the clock of its machine is ahead of the database's; negative when it is behind. Null while it isn't known. */
+  readonly clockAheadMs: number | null;
+}
+
+/** So much apart, two clocks aren't set by the same time. */
+const CLOCK_SLACK_MS = 2_000;
+
+/** Completes "the clock of … is"; null where it is about the database's. */
+export function wordsOfClock(aheadMs: number | null): string | null {
+  if (aheadMs === null || Math.abs(aheadMs) < CLOCK_SLACK_MS) return null;
+  return `${(Math.abs(aheadMs) / 1_000).toFixed(1)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
 }
 
 /** A node as operators see it. */
 export interface KnownNode
-  extends Pick<NodeFacts, 'id' | 'name' | 'version' | 'address' | 'slots' | 'labels' | 'running' | 'draining'> {
+  extends Pick<
+    NodeFacts,
+    'id' | 'name' | 'version' | 'address' | 'slots' | 'labels' | 'running' | 'draining' | 'clockAheadMs'
+  > {
   readonly state: NodeState;
   /** Whether it does what is done once for all nodes. */
   readonly leader: boolean;

@@ -1,6 +1,7 @@
 // Lays the workspace of a run out here when another node has it, or when its directory was lost: from what is recorded of it (L5).
 import { existsSync } from 'node:fs';
 import { ownerFor } from '../../agent/sandbox/users.ts';
+import { READING_TOOLS } from '../../agent/tools/tool-names.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { pause } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
@@ -14,15 +15,16 @@ import { type ArtifactParts, requestLimits } from './artifact-parts.ts';
 import { recordedFiles } from './look.ts';
 
 /**
- * `ready`: it is here, or the run was called off. `fenced`: another attempt has the run. `away`: it can't be laid out now, but may be later.
+ * `ready`: it is here, or the run was called off. `hasNotes`: agents of the session were told of one that was laid out anew. `fenced`: another attempt has the run. `away`: it can't be laid out now, but may be later.
  * `failed`: a part of it is lost for good.
  */
 export type Prepared =
-  | { readonly kind: 'ready' | 'fenced' }
+  | { readonly kind: 'ready'; readonly hasNotes: boolean }
+  | { readonly kind: 'fenced' }
   | { readonly kind: 'away'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: RunError };
 
-export const READY: Prepared = { kind: 'ready' };
+const CALLED_OFF: Prepared = { kind: 'ready', hasNotes: false };
 
 type LaidRun = Pick<ClaimedRun, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | 'userSeq' | 'attempt' | 'workspaceNode'>;
 
@@ -41,22 +43,27 @@ export function isAway(
 }
 
 /** Lays it out. Only while nobody works there: the run holds its session, and its agent has not begun. */
-export async function layWorkspace(parts: ArtifactParts, run: LaidRun, off: Halt): Promise<Prepared> {
+export async function layWorkspace(
+  parts: ArtifactParts,
+  run: LaidRun,
+  { off, hasNotes }: { readonly off: Halt; readonly hasNotes: boolean },
+): Promise<Prepared> {
   const { clock, log, here, store } = parts;
   const facts = { run_id: run.id, session_id: run.sessionId };
   const startedAt = clock.monotonic();
   for (;;) {
     try {
       const laid = await layRecorded(parts, run, off);
-      if (off.isHalted) return READY;
+      if (off.isHalted) return CALLED_OFF;
       if (laid !== null && 'missing' in laid) return { kind: 'failed', error: lost(laid.missing) };
       const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
-      if (here !== null && !(await store.artifacts.moveWorkspace(fence, here))) return { kind: 'fenced' };
+      const isNoted = await store.artifacts.moveWorkspace(fence, { here, reading: READING_TOOLS });
+      if (isNoted === undefined) return { kind: 'fenced' };
       const tookMs = Math.round(clock.monotonic() - startedAt);
       if (laid !== null) log.info({ ...facts, ...laid, took_ms: tookMs }, 'the workspace of a session was laid out');
-      return READY;
+      return { kind: 'ready', hasNotes: hasNotes || isNoted };
     } catch (error) {
-      if (off.isHalted) return READY;
+      if (off.isHalted) return CALLED_OFF;
       if (!mayBeStored(error) && !isNoThread(error)) throw error;
       log.warn({ ...facts, err: error }, 'the workspace of a session could not be laid out; will retry');
       if (clock.monotonic() - startedAt > PATIENCE_MS) return { kind: 'away', why: messageOf(error) };

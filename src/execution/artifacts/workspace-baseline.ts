@@ -5,7 +5,7 @@ import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { Before } from '../../store/artifacts/artifact-queue.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
-import { isAway, layWorkspace, type Prepared, READY } from './lay-workspace.ts';
+import { isAway, layWorkspace, type Prepared } from './lay-workspace.ts';
 import { lookAt } from './look.ts';
 
 export type BaselineRun = Pick<
@@ -46,8 +46,10 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
     prepare: async () => {
       // Nothing precedes the run that opens its session, but earlier attempts.
       const before = run.opensSession ? undefined : await Promise.race([collected(run, off), calledOff()]);
-      if (off.isHalted) return READY;
-      return isAway(parts, run, before?.hasFiles ?? false) ? layWorkspace(parts, run, off) : READY;
+      // Of those that an earlier attempt has got, nobody has asked.
+      const hasNotes = before?.hasNotes ?? run.attempt > 1;
+      if (off.isHalted || !isAway(parts, run, before?.hasFiles ?? false)) return { kind: 'ready', hasNotes };
+      return layWorkspace(parts, run, { off, hasNotes });
     },
     take: () => (taken ??= hasBaseline(run) ? take(parts, run, off.signal) : Promise.resolve(true)),
     abort: () => off.halt(),

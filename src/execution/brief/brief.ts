@@ -11,6 +11,7 @@ import { waysNow } from '../../outbound/ways/ways.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { WorkspaceNote } from '../../store/artifacts/workspace-notes.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
 import { hasBaseline } from '../artifacts/workspace-baseline.ts';
 import { answersOf } from './answers.ts';
@@ -21,7 +22,9 @@ import type { Documents } from './read-documents.ts';
 import { grantModel, type ResolvedModel } from './resolve-model.ts';
 
 export interface BriefParts {
-  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs' | 'durable'>;
+  readonly store: Pick<Store, 'turns' | 'compactions' | 'userInputs' | 'durable'> & {
+    readonly artifacts: Pick<Store['artifacts'], 'listWorkspaceNotes'>;
+  };
   readonly workspaces: Pick<Workspaces, 'owner' | 'pathOf' | 'placeUploads'>;
   /** Result of the sandbox probe; null without a sandbox. */
   sandbox(): SandboxGrant | null;
@@ -35,19 +38,26 @@ export type BuiltBrief =
   | { readonly ok: true; readonly brief: Brief }
   | { readonly ok: false; readonly error: RunError };
 
+/** What a run is built for. */
+export interface BriefFor {
+  readonly model: ResolvedModel;
+  /** Whether agents of its session were told of a workspace that was laid out anew. */
+  readonly hasNotes: boolean;
+}
+
 /** Builds the brief of a claimed run and writes its attachments into the workspace. */
-export type BuildBrief = (run: ClaimedRun, resolved: ResolvedModel) => Promise<BuiltBrief>;
+export type BuildBrief = (run: ClaimedRun, given: BriefFor) => Promise<BuiltBrief>;
 
 /** Makes the builder. Each brief uses the settings that are current when it is built. */
 export function makeBuildBrief(parts: BriefParts): BuildBrief {
-  return (run, resolved) => build(parts, parts.settings(), run, resolved);
+  return (run, given) => build(parts, parts.settings(), run, given);
 }
 
 async function build(
   { store, workspaces, sandbox, documents, equip }: BriefParts,
   settings: Settings,
   run: ClaimedRun,
-  resolved: ResolvedModel,
+  { model: resolved, hasNotes }: BriefFor,
 ): Promise<BuiltBrief> {
   // MCP servers and the browser get their sandbox even without a shell tool.
   const grant = sandbox();
@@ -74,6 +84,7 @@ async function build(
     bytesFor: (own: number) => briefBytes(own, settings.workers),
   };
   const history = await historyOf(store, run, room);
+  const notes = hasNotes ? await store.artifacts.listWorkspaceNotes(run.sessionSeq) : [];
   const brief: Brief = {
     runId: run.id,
     sessionId: run.sessionId,
@@ -84,9 +95,9 @@ async function build(
     model: grantModel(resolved),
     instructions,
     compaction: history.compaction,
-    history: history.turns.map(toTurn),
+    history: history.turns.map((one) => withNotes(one, notes, 0)),
     historyIsCut: history.isCut,
-    turn: toTurn(turn),
+    turn: withNotes(turn, notes, history.compaction?.step ?? 0),
     texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
     outputSchema: run.outputSchema,
     tools,
@@ -143,8 +154,16 @@ function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
   };
 }
 
-function toTurn({ user, attachments, steps }: StoredTurn): Turn {
-  return { user, attachments, steps: steps.map(toRecordedStep) };
+/** `covered`: up to this step, a summary replaces what the turn has, and has read what was noted before it. */
+function withNotes(stored: StoredTurn, all: readonly WorkspaceNote[], covered: number): Turn {
+  const turn = { user: stored.user, attachments: stored.attachments, steps: stored.steps.map(toRecordedStep) };
+  const own = all.filter(({ runSeq, step }) => runSeq === stored.runSeq && step >= covered);
+  if (own.length === 0) return turn;
+  // Where no result can carry it, the request does.
+  const carries = (step: number) =>
+    step > covered && turn.steps.some((one) => one.step === step && one.calls.length > 0);
+  const notes = own.map(({ step, text }) => ({ step: carries(step) ? step : 0, text })).toReversed();
+  return { ...turn, notes };
 }
 
 function toRecordedStep({ step, kind, message, text, usage, calls }: StoredStep): RecordedStep {

@@ -110,7 +110,7 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
-  const built = await parts.buildBrief(claim.run, resolved);
+  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes });
   if (!built.ok) {
     await end(state, { outcome: 'failed', error: built.error }, useOf(state, true));
     return null;

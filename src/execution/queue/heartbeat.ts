@@ -3,11 +3,12 @@ import type { Clock, Timer } from '../../domain/clock.ts';
 import { BEAT_MS, type NodeFacts, SILENT_MS } from '../../domain/nodes/node.ts';
 import type { NodeIdentity } from '../../files/node-id.ts';
 import type { Log } from '../../log/log.ts';
-import { makeService } from '../../services/service.ts';
+import { makeService, type Service } from '../../services/service.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Peers } from '../../store/engine/database.ts';
 import type { BeatAnswer, NodeRow } from '../../store/worker-nodes.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
+import { makeOwnClock } from './own-clock.ts';
 import type { Sightings } from './sightings.ts';
 import { takeNode, wordsOfCopy } from './take-node.ts';
 
@@ -22,7 +23,9 @@ export interface HeartbeatParts {
   /** Of this process: no other one has it. */
   readonly process: string;
   /** What is true of the node now. */
-  facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining'>;
+  facts(): Omit<NodeFacts, 'id' | 'process' | 'place' | 'draining' | 'clockAheadMs'>;
+  /** Wall time as the machine has it. */
+  readonly machine: Pick<Clock, 'now'>;
   /** Called when it may start runs again. */
   opened(): void;
   /** The other daemons on the database, where there may be some. */
@@ -47,6 +50,7 @@ export interface Heartbeat {
   fault(): string | null;
   /** For how many milliseconds the database has taken no beat. */
   silentMs(): number;
+  clockAheadMs(): NodeFacts['clockAheadMs'];
 }
 
 export function makeHeartbeat(
@@ -56,14 +60,15 @@ export function makeHeartbeat(
   const { store, clock, log, identity, process, facts, peers } = parts;
   const { nodes } = store;
   const { id, place, file } = identity;
+  const who = { id, process, place };
   const { isDraining, copied, fault, follow, setRival, setContested } = makeStanding(parts);
   /** The process whose row this one takes. */
   let replaced: string | null = null;
-  let beats = 0;
+  const { comparing, aheadMs } = makeOwnClock(parts);
+  const forget = makeForgetting(parts);
   let isStarted = false;
-  const allFacts = (): NodeFacts => ({ ...facts(), id, process, place, draining: isDraining() });
+  const allFacts = (): NodeFacts => ({ ...facts(), ...who, draining: isDraining(), clockAheadMs: aheadMs() });
   const service = makeService({ work, failure: 'the heartbeat could not be written', clock, log });
-
   const silence = makeSilence(parts);
 
   async function beat() {
@@ -80,23 +85,16 @@ export function makeHeartbeat(
       // At once, so that the others know that it knows.
       said = await beat();
     }
-    sightings.look(await nodes.list());
+    sightings.look(await comparing(nodes.list));
     setRival(said === null ? sightings.find(id) : undefined);
     await takeOver(parts, sightings);
     if (copied() === null) replaced = null;
     setContested(sightings.isContested(id));
-    if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(id));
-    beats += 1;
+    await forget();
     return BEAT_MS;
   }
 
-  /** Beats now. */
-  async function refresh(): Promise<void> {
-    service.wake();
-    // The beat in progress, and one after it.
-    await service.settled();
-    await service.settled();
-  }
+  const refresh = () => beatNow(service);
 
   return {
     start: async () => {
@@ -116,6 +114,23 @@ export function makeHeartbeat(
     copied,
     fault,
     silentMs: silence.silentMs,
+    clockAheadMs: aheadMs,
+  };
+}
+
+async function beatNow({ wake, settled }: Pick<Service, 'wake' | 'settled'>): Promise<void> {
+  wake();
+  // The beat in progress, and one after it.
+  await settled();
+  await settled();
+}
+
+/** Called with each beat: now and then, forgets nodes that have long been silent. */
+function makeForgetting({ store: { nodes }, identity }: HeartbeatParts): () => Promise<void> {
+  let beats = 0;
+  return async () => {
+    if (beats % BEATS_BETWEEN_FORGETTING === 0) while (await nodes.forget(identity.id));
+    beats += 1;
   };
 }
 

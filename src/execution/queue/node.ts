@@ -46,7 +46,8 @@ export function makeNode(parts: HeartbeatParts): WorkerNodes {
   const { id } = parts.identity;
   const { facts } = parts;
   const sightings = makeSightings(parts.clock);
-  const { start, stop, refresh, isDraining, copied, fault, silentMs } = makeHeartbeat(parts, sightings);
+  const heartbeat = makeHeartbeat(parts, sightings);
+  const { start, stop, refresh, isDraining, copied, fault, silentMs, clockAheadMs } = heartbeat;
 
   async function look(): Promise<void> {
     sightings.look(await nodes.list());
@@ -58,7 +59,8 @@ export function makeNode(parts: HeartbeatParts): WorkerNodes {
     const { name, version, address, slots, labels, running } = facts();
     const draining = isDraining();
     const state = stateOf({ draining, noticed: true, running }, true);
-    return { ...node, name, version, address, slots, labels, running, draining, state, isThis: true };
+    const own = { name, version, address, slots, labels, running, draining, clockAheadMs: clockAheadMs() };
+    return { ...node, ...own, state, isThis: true };
   }
 
   const list = (): KnownNode[] => sightings.list().map(knownAs);

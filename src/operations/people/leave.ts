@@ -70,7 +70,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
   async function settleSome(caller: Administrator, user: UserRecord, request: LeaveRequest): Promise<LeaveProgress> {
     const heir = await heirOf(caller, user, request);
     await shutOut(caller, user);
-    const settle = makeSettlers(parts, caller, heir);
+    const settle = makeSettlers(parts, { caller, user, heir });
     const kinds = HOLDING_KINDS.filter((kind) => kind !== 'unfinished_run').filter(
       (kind) => kind !== 'session' || request.deletes,
     );
@@ -108,7 +108,7 @@ export function makeLeaveOperations(parts: LeaveParts) {
   };
 }
 
-/** One request for a user after another: what one has listed, an earlier one may have given to an heir, who must not lose it again. */
+/** One request for a user after another. Those of other daemons come at any time. */
 function makeTurns() {
   const last = new Map<number, Promise<unknown>>();
   return async <T>({ seq }: UserRecord, work: () => Promise<T>): Promise<T> => {
@@ -134,9 +134,19 @@ async function unlessGone(work: Promise<unknown>): Promise<void> {
 
 type Settlers = Readonly<Record<SettledKind, (thing: HeldThing) => Promise<unknown>>>;
 
-/** Access ends in any case: keys, credentials of services, and addresses that the user chose are nobody else's. */
-function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord | null): Settlers {
+interface Settling {
+  readonly caller: Administrator;
+  readonly user: UserRecord;
+  readonly heir: UserRecord | null;
+}
+
+/**
+ * Access ends in any case: keys, credentials of services, and addresses that the user chose are nobody else's. What one request has listed,
+ * another one may have given to an heir, who must not lose it again: tasks and pages are settled while they are still the user's.
+ */
+function makeSettlers(parts: LeaveParts, { caller, user, heir }: Settling): Settlers {
   const { store, audit, stopper, happened } = parts;
+  const owner = user.seq;
   return {
     key: ({ id }) => store.keys.revoke(id, audit.change(caller, 'key.revoke', itself)),
     connection: ({ id }) => store.connections.revoke(id, audit.change(caller, 'connection.revoke', itself)),
@@ -149,17 +159,22 @@ function makeSettlers(parts: LeaveParts, caller: Administrator, heir: UserRecord
     },
     scheduled_task: ({ id }) =>
       heir === null
-        ? store.schedules.remove(id, audit.change(caller, 'scheduled_task.delete', itself))
-        : store.schedules.handOver(id, heir.seq, audit.change(caller, 'scheduled_task.change', itself)),
+        ? store.schedules.remove(id, audit.change(caller, 'scheduled_task.delete', itself), owner)
+        : store.schedules.handOver(
+            id,
+            { from: owner, to: heir.seq },
+            audit.change(caller, 'scheduled_task.change', itself),
+          ),
     page: async ({ seq, id }) => {
       const target = () => ({ id });
       if (heir === null) {
-        await store.pages.delete(seq, audit.change(caller, 'page.delete', target));
+        await store.pages.delete(seq, audit.change(caller, 'page.delete', target), owner);
         happened('share changed');
         return;
       }
-      while (await store.pages.handOverVersions(seq, heir.seq));
-      await store.pages.handOver(seq, heir.seq, audit.change(caller, 'page.change', target));
+      const owners = { from: owner, to: heir.seq };
+      while (await store.pages.handOverVersions(seq, owners));
+      await store.pages.handOver(seq, owners, audit.change(caller, 'page.change', target));
     },
     session: ({ seq, id }) =>
       stopper.deleteSession({ seq, id }, audit.change(caller, 'session.delete', unlessDeleted({ id }))),

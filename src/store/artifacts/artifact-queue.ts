@@ -32,6 +32,8 @@ export interface Before {
   readonly isUncollected: boolean;
   /** Files of its workspace are recorded. */
   readonly hasFiles: boolean;
+  /** Its agents were told of a workspace that was laid out anew. */
+  readonly hasNotes: boolean;
 }
 
 /** The unfinished artifacts of a run. */
@@ -46,7 +48,8 @@ const AT_REST = 'AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT 
 const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
   UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
 const BEFORE = `SELECT EXISTS (${UNCOLLECTED} LIMIT 1) AS uncollected,
-  EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS files`;
+  EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS files,
+  EXISTS (SELECT 1 FROM workspace_notes WHERE session_seq = ?) AS notes`;
 const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
@@ -83,8 +86,14 @@ export function makeArtifactQueue({ read }: Database) {
 
     /** What a run of a session has to wait for, and what it finds there. For its executor alone. */
     findBefore: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<Before> {
-      const row = (yield* tx.get<{ uncollected: number; files: number }>(BEFORE, sessionSeq, runSeq, sessionSeq))!;
-      return { isUncollected: row.uncollected === 1, hasFiles: row.files === 1 };
+      const { uncollected, files, notes } = (yield* tx.get<{ uncollected: number; files: number; notes: number }>(
+        BEFORE,
+        sessionSeq,
+        runSeq,
+        sessionSeq,
+        sessionSeq,
+      ))!;
+      return { isUncollected: uncollected === 1, hasFiles: files === 1, hasNotes: notes === 1 };
     }, 'committed'),
 
     /**

@@ -39,7 +39,7 @@ export function makeLostWorkspaces({ read, write }: Database, { atOnce = FILES_A
     );
   });
   const clear = write(clearIn, { frees: true });
-  const conclude = write(concludeIn);
+  const endLost = write(concludeIn);
 
   return {
     /** Sessions with runs whose files a lost node has not collected, some of them. */
@@ -54,7 +54,7 @@ export function makeLostWorkspaces({ read, write }: Database, { atOnce = FILES_A
       let runs = 0;
       for (const { seq } of await find(sessionSeq, silentMs)) {
         while ((await clear(seq, silentMs, atOnce)) === atOnce);
-        const concluded = await conclude(seq, silentMs);
+        const concluded = await endLost(seq, silentMs);
         if (concluded === undefined) continue;
         runs += 1;
         if (concluded.replacedKey !== null) replacedKeys.push(concluded.replacedKey);

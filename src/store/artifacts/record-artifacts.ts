@@ -11,7 +11,7 @@ import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifac
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, ofHere, type OfHere } from '../sessions/workspaces-here.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
-import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { atRest, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
   compareIn,
@@ -220,7 +220,7 @@ interface Conclusion {
 /** Reports the run's files and the session's, which are all there. */
 function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
   const { sessionSeq, seq: runSeq } = run;
-  yield* saveState(tx, sessionSeq, atRest(state, found.token ?? null));
+  yield* saveState(tx, sessionSeq, recordedAt(state, found.token ?? null, runSeq, null));
   const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
   const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
   yield* tx.run(

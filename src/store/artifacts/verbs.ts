@@ -10,6 +10,7 @@ import { makeRecordArtifacts } from './record-artifacts.ts';
 import { makeRequestedArchives } from './requested-archives.ts';
 import { makeScreenshots } from './screenshots.ts';
 import { makeWorkspaceExports } from './workspace-exports.ts';
+import { makeWorkspaceNotes } from './workspace-notes.ts';
 import { makeWorkspaceTree } from './workspace-tree.ts';
 
 export function makeArtifactVerbs(database: Database) {
@@ -24,6 +25,7 @@ export function makeArtifactVerbs(database: Database) {
       ...makeRequestedArchives(database),
       ...makeLostWorkspaces(database),
       ...makeMovedWorkspaces(database),
+      ...makeWorkspaceNotes(database),
     },
     documents: makeDocuments(database),
     screenshots: makeScreenshots(database),

@@ -18,6 +18,10 @@ export interface WorkspaceState {
   /** The run's own files so far. */
   readonly ownCount: number;
   readonly ownBytes: number;
+  /** The moment that the files are of: of a run, its end; null: it isn't known. */
+  readonly asOfRun: number | null;
+  /** After which step of it; 0: before its first change. Null: after its end. */
+  readonly asOfStep: number | null;
 }
 
 const AT_REST = { step: null, runSeq: null, ownCount: 0, ownBytes: 0 } as const;
@@ -29,7 +33,7 @@ export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
     sessionSeq,
   ))?.bytes;
   const known = yield* tx.get<Omit<WorkspaceState, 'totalBytes'>>(
-    `SELECT token, file_count, step, run_seq, own_count, own_bytes
+    `SELECT token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step
      FROM workspaces WHERE session_seq = ?`,
     sessionSeq,
   );
@@ -38,15 +42,17 @@ export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
     'SELECT count(*) AS fileCount FROM workspace_files WHERE session_seq = ?',
     sessionSeq,
   ))!;
-  return { ...AT_REST, token: null, fileCount, totalBytes: totalBytes ?? 0 };
+  return { ...AT_REST, token: null, fileCount, totalBytes: totalBytes ?? 0, asOfRun: null, asOfStep: null };
 }
 
 /** Its bytes are those that its files have been counted with. */
 export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<WorkspaceState, 'totalBytes'>): Step<void> {
   yield* tx.run(
-    `INSERT INTO workspaces (session_seq, token, file_count, step, run_seq, own_count, own_bytes) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO workspaces
+       (session_seq, token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET token = excluded.token, file_count = excluded.file_count, step = excluded.step,
-       run_seq = excluded.run_seq, own_count = excluded.own_count, own_bytes = excluded.own_bytes`,
+       run_seq = excluded.run_seq, own_count = excluded.own_count, own_bytes = excluded.own_bytes,
+       as_of_run = excluded.as_of_run, as_of_step = excluded.as_of_step`,
     sessionSeq,
     state.token,
     state.fileCount,
@@ -54,8 +60,23 @@ export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<Work
     state.runSeq,
     state.ownCount,
     state.ownBytes,
+    state.asOfRun,
+    state.asOfStep,
   );
 }
 
-/** All is written: the files are those of a look. */
-export const atRest = ({ fileCount }: WorkspaceState, token: string | null) => ({ ...AT_REST, fileCount, token });
+/** Nothing is being written any more; the files are those of a look. */
+export const atRest = ({ fileCount, asOfRun, asOfStep }: WorkspaceState, token: string | null) => ({
+  ...AT_REST,
+  fileCount,
+  token,
+  asOfRun,
+  asOfStep,
+});
+
+/** All is written: the files are those of a look at a moment of a run. */
+export const recordedAt = (state: WorkspaceState, token: string | null, run: number, step: number | null) => ({
+  ...atRest(state, token),
+  asOfRun: run,
+  asOfStep: step,
+});

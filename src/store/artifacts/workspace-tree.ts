@@ -9,7 +9,7 @@ import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
-import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
 export interface Difference {
@@ -145,7 +145,7 @@ function* keepIn(
   const change = yield* compareIn(tx, sessionSeq, part);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
-  yield* saveState(tx, sessionSeq, end === null ? unfinished : atRest(after, end.token));
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token, runSeq, 0));
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
   return change.replacedKeys;
@@ -156,7 +156,7 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
   const changed: (FileVersion & { change: FileChange })[] = [];
   const [deletedPaths, replacedKeys]: [string[], string[]] = [[], []];
   let grownBytes = 0;
-  const recorded = yield* recordedAt(tx, sessionSeq, [...files.map(({ path }) => path), ...gone]);
+  const recorded = yield* filesAt(tx, sessionSeq, [...files.map(({ path }) => path), ...gone]);
   for (const { path, size, sha256 } of files) {
     const old = recorded.get(path);
     if (old?.sha256 === sha256) continue;
@@ -175,7 +175,7 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
 }
 
 /** The recorded files at these paths, by their paths. */
-function* recordedAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<ReadonlyMap<string, FileVersion>> {
+function* filesAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<ReadonlyMap<string, FileVersion>> {
   const found = new Map<string, FileVersion>();
   for (let at = 0; at < paths.length; at += MOST_LISTED) {
     const { marks, values } = listed(paths.slice(at, at + MOST_LISTED));

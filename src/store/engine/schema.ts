@@ -10,6 +10,8 @@ import { nodes } from './migrations/043-nodes.ts';
 import { severalNodes } from './migrations/044-several-nodes.ts';
 import { heldCalls } from './migrations/045-held-calls.ts';
 import { anchors } from './migrations/046-anchors.ts';
+import { workspaceNotes } from './migrations/047-workspace-notes.ts';
+import { nodeClocks } from './migrations/048-node-clocks.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -65,6 +67,8 @@ const STEPS: readonly (string | Expansion)[] = [
   severalNodes,
   heldCalls,
   anchors,
+  { sql: workspaceNotes, runsWith: 46 },
+  nodeClocks,
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

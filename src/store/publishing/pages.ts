@@ -83,13 +83,14 @@ export function makePages(database: Database) {
         if (changed === 0) throw notFound('Page');
       }),
 
-    /** Hides it and all its versions at once; its rows and bytes are removed later. Throws `not_found`. */
-    delete: (id: number, note?: Note<void>): Promise<void> =>
+    /** Hides it and all its versions at once; its rows and bytes are removed later. `owner`: theirs only. Throws `not_found`. */
+    delete: (id: number, note?: Note<void>, owner: number | null = null): Promise<void> =>
       write(
         note,
         function* (tx: Transaction) {
-          const hidden = 'UPDATE publish_pages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL';
-          if ((yield* tx.count(hidden, tx.now, id)) === 0) throw notFound('Page');
+          const hidden = `UPDATE publish_pages SET deleted_at = ?
+            WHERE id = ? AND user_seq = coalesce(?, user_seq) AND deleted_at IS NULL`;
+          if ((yield* tx.count(hidden, tx.now, id, owner)) === 0) throw notFound('Page');
         },
         FREES,
       ),

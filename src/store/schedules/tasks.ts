@@ -94,17 +94,22 @@ export function makeTasks(database: Database) {
 
     /**
      * Gives it to another user, with whose rights and budget it fires from now on; firings that have not begun are dropped. Throws
-     * `not_found`, and `conflict` when that user has as many as they may have.
+     * `not_found`, also when its owner is another one meanwhile, and `conflict` when that user has as many as they may have.
      */
-    handOver: (id: string, toUserSeq: number, note?: Note<TaskRecord>): Promise<TaskRecord> =>
-      changing(note, (tx) => handOverIn(tx, id, toUserSeq)),
+    handOver: (
+      id: string,
+      owners: { readonly from: number; readonly to: number },
+      note?: Note<TaskRecord>,
+    ): Promise<TaskRecord> => changing(note, (tx) => handOverIn(tx, id, owners)),
 
-    /** Hides it at once, and drops the firings that have not begun; one that has continues. Throws `not_found`. */
-    remove: (id: string, note?: Note<TaskRecord>): Promise<TaskRecord> =>
+    /**
+     * Hides it at once, and drops the firings that have not begun; one that has continues. `owner`: theirs only. Throws `not_found`.
+     */
+    remove: (id: string, note?: Note<TaskRecord>, owner: number | null = null): Promise<TaskRecord> =>
       auditedWrite(
         note,
         function* (tx) {
-          const task = yield* getIn(tx, id);
+          const task = yield* getIn(tx, id, owner);
           yield* tx.run(
             `UPDATE scheduled_tasks SET enabled = 0, next_fire_at = NULL, look_at = NULL, deleted_at = ? WHERE seq = ?`,
             tx.now,
@@ -139,17 +144,21 @@ function* countFitting(
   return over === -1 ? limit : Math.max(over, 1);
 }
 
-function* getIn(tx: Reader, id: string): Step<TaskRecord> {
+function* getIn(tx: Reader, id: string, owner: number | null = null): Step<TaskRecord> {
   const task = yield* tx.rows(TASK).get(`${TASKS} WHERE task.id = ? AND task.deleted_at IS NULL`, id);
-  if (task === undefined) throw notFound('Scheduled task');
+  if (task === undefined || task.userSeq !== (owner ?? task.userSeq)) throw notFound('Scheduled task');
   return task;
 }
 
-function* handOverIn(tx: Transaction, id: string, toUserSeq: number): Step<TaskRecord> {
-  const { seq, enabled, cron, timezone } = yield* getIn(tx, id);
-  yield* requireRoomIn(tx, toUserSeq);
+function* handOverIn(
+  tx: Transaction,
+  id: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Step<TaskRecord> {
+  const { seq, enabled, cron, timezone } = yield* getIn(tx, id, from);
+  yield* requireRoomIn(tx, to);
   yield* dropWaitingIn(tx, seq);
-  yield* tx.run('UPDATE scheduled_tasks SET user_seq = ?, updated_at = ? WHERE seq = ?', toUserSeq, tx.now, seq);
+  yield* tx.run('UPDATE scheduled_tasks SET user_seq = ?, updated_at = ? WHERE seq = ?', to, tx.now, seq);
   // What it missed while its owner was disabled isn't made up for.
   if (enabled) yield* setNextIn(tx, seq, nextFiringOf({ cron, timezone }, tx.now));
   return yield* getIn(tx, id);

@@ -55,6 +55,7 @@ const TEXTS_OF_SESSION: readonly Erasure[] = [
   },
   { sql: 'DELETE FROM compactions WHERE session_seq = ? LIMIT ?', weight: LARGE },
   { sql: 'DELETE FROM workspaces WHERE session_seq = ? LIMIT ?', weight: 1 },
+  { sql: 'DELETE FROM workspace_notes WHERE session_seq = ? LIMIT ?', weight: LARGE },
   // A pending one is still sent: it is erased when it ends.
   {
     sql: `UPDATE webhook_deliveries SET body = '' WHERE session_seq = ? AND state <> 'pending' AND body <> '' LIMIT ?`,

@@ -1,9 +1,13 @@
 // What nodes of an installation have in common, or each for itself: two real daemons on one database and one bucket.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DaemonProcess, runErrand } from '../../support/daemon/daemon-process.ts';
 import { startInstallation } from '../../support/daemon/installation.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
+
+const EARLIER = fileURLToPath(new URL('../../support/daemon/earlier-clock.mjs', import.meta.url));
 
 let [north, south]: [DaemonProcess, DaemonProcess] = [] as never;
 const closers: (() => void | Promise<void>)[] = [];
@@ -38,4 +42,20 @@ test('each node has an anchor of the audit log, which must be there from then on
   expect((await errand(south, 'audit', 'verify')).stderr).toMatch(/anchor/);
   expect(existsSync(file(south))).toBe(true);
   expect((await errand(north, 'audit', 'verify')).stderr).toBe('');
+});
+
+test('a node whose clock is behind says so, and the others name it', async () => {
+  const env = { NODE_OPTIONS: `--import ${EARLIER}`, TEST_CLOCK_BEHIND_MS: '60000' };
+  await south.restart({ env });
+  const words = /clock of south is (59|60)\.\d s behind the database's/;
+  await waitFor(async () => words.test((await errand(north, 'nodes', 'list')).stderr));
+  const doctor = await errand(north, 'doctor', '-o', 'json');
+  const { checks } = JSON.parse(doctor.stdout) as { checks: { id: string; state: string; evidence: string }[] };
+  expect(checks.find(({ id }) => id === 'nodes')).toMatchObject({
+    state: 'warning',
+    evidence: expect.stringMatching(words) as string,
+  });
+  expect(south.stderr()).toMatch(/the clock of this machine is (59|60)\.\d s behind the database's/);
+  await south.restart();
+  await waitFor(async () => (await errand(north, 'nodes', 'list')).stderr === '');
 });

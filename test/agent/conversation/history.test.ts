@@ -88,6 +88,24 @@ test('every recorded call gets a result, also one that never ended', () => {
   ]);
 });
 
+test('what the agent of a turn was told follows the results of that step, or its request', async () => {
+  const ended = (output: string) => ({ kind: 'ended', result: { ok: true, output } }) as const;
+  const calls = ['a', 'b'].map((id) => ({ id, name: 'echo', input: {}, state: ended(id) }));
+  const turn = (text: string) => ({
+    ...makeTurn(text, [makeStep({ calls }), makeStep({ step: 2, calls })]),
+    notes: [
+      { step: 0, text: 'Told at once.' },
+      { step: 1, text: 'Told later.' },
+      { step: 1, text: 'And more.' },
+    ],
+  });
+  const brief = await makeBrief({ history: [turn('one')], turn: turn('two') });
+  const [request, , results, , others, , own] = await openingMessages(brief);
+  for (const message of [request, own]) expect(JSON.stringify(message)).toContain('Told at once.');
+  expect(partsOf(results)).toMatchObject([{ output: 'a' }, { output: 'b\n\nTold later.\n\nAnd more.' }]);
+  expect(partsOf(others)).toMatchObject([{ output: 'a' }, { output: 'b' }]);
+});
+
 /** What a reply of the fixture model becomes. */
 function record(reply: Partial<Reply>, usedIds = new Set<string>()) {
   return recordReply({ parts: [], usage: NO_USAGE, ending: 'stop', ...reply }, GRANT.model, usedIds);

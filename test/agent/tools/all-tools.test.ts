@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
-import { TOOL_NAMES, toolNamesFor } from '../../../src/agent/tools/tool-names.ts';
+import { READING_TOOLS, TOOL_NAMES, toolNamesFor } from '../../../src/agent/tools/tool-names.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { makeWorkspace, SECRET } from './tool-context.ts';
 
@@ -87,3 +87,8 @@ test.each(['a/b.txt', '/a/b.txt', './a/b.txt', '/workspace/a/b.txt', 'a/../a//b.
     expect((await workspace.run(tool('list_files'), { path: folder })).output).toBe('a/b.txt 3');
   },
 );
+
+test('of the built-in tools, those that only read leave nothing in a workspace', () => {
+  const reading = TOOLS.filter(({ readsOnly }) => readsOnly === true).map(({ name }) => name);
+  expect(TOOL_NAMES.filter((name) => READING_TOOLS.includes(name))).toEqual(reading);
+});

@@ -17,6 +17,7 @@ import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { storageAway, S3Error } from '../../../src/files/blobs/s3/s3-error.ts';
 import { large } from '../../support/files/snapshot-fixture.ts';
 import { type NodeFixture, type TwoNodes, twoNodes } from '../../support/files/two-nodes.ts';
+import { aStep, fenceOf, FREE } from '../../support/store/store-fixture.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 let fixture: TwoNodes;
@@ -33,7 +34,7 @@ async function turn(
 ) {
   const run = await node.begin(sessionId);
   const baseline = node.collector.baselineOf(run);
-  expect(await baseline.prepare()).toEqual({ kind: 'ready' });
+  expect(await baseline.prepare()).toEqual({ kind: 'ready', hasNotes: false });
   await baseline.take();
   node.write(run, files);
   await fixture.end(run);
@@ -167,12 +168,32 @@ describe('an old copy', () => {
   });
 });
 
+test('an agent that goes on elsewhere is told which of its calls have left what is gone', async () => {
+  const { north, south } = fixture;
+  const { run } = await turn(north, { 'a.txt': 'one' });
+  const lost = await north.begin(run.sessionId);
+  const calls = [{ id: 'c', name: 'write_file', input: { path: 'b.txt' } }];
+  await fixture.store.runs.recordStep(fenceOf(lost), aStep({ calls }), FREE);
+  north.write(lost, { 'b.txt': 'two' });
+  await north.lose();
+  const [again] = await fixture.claim(1, { node: 'south' });
+  expect(await south.collector.baselineOf(again!).prepare()).toEqual({ kind: 'ready', hasNotes: true });
+  expect(filesOf(south, again!)).toEqual({ '/a.txt': 'one' });
+  const [note] = await fixture.store.artifacts.listWorkspaceNotes(run.sessionSeq);
+  expect(note).toMatchObject({ runSeq: again!.seq, step: 1 });
+  expect(note!.text).toContain('- writes b.txt (step 1)');
+  // At its next attempt it is still told.
+  await fixture.store.runs.interrupt(fenceOf(again!), 'crash');
+  const [third] = await fixture.claim(1, { node: 'south' });
+  expect(await south.collector.baselineOf(third!).prepare()).toEqual({ kind: 'ready', hasNotes: true });
+});
+
 test('a session without files costs nothing', async () => {
   const { north, south } = fixture;
   const first = await north.begin();
   await fixture.end(first, undefined, { untouched: true });
   const next = await south.begin(first.sessionId);
-  expect(await south.collector.baselineOf(next).prepare()).toEqual({ kind: 'ready' });
+  expect(await south.collector.baselineOf(next).prepare()).toEqual({ kind: 'ready', hasNotes: false });
   expect(existsSync(south.workspaces.pathOf(first.sessionId))).toBe(false);
   expect(nodeOf(next)).toBe('south');
 });
@@ -231,7 +252,7 @@ test('while the bucket is away, a run waits; it goes back to the queue when that
   const before = asked;
   await waitFor(() => asked > before);
   baseline.abort();
-  expect(await called).toEqual({ kind: 'ready' });
+  expect(await called).toEqual({ kind: 'ready', hasNotes: false });
   expect(nodeOf(run)).toBe('north');
 });
 

@@ -8,7 +8,7 @@ import { makeWorkspaces } from '../../../src/files/workspaces.ts';
 import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { MODEL } from './resolved-model.ts';
+import { GIVEN } from './resolved-model.ts';
 
 const HOUR_MS = 3_600_000;
 async function briefsOf({ store }: StoreFixture): Promise<BuildBrief> {
@@ -44,7 +44,7 @@ test('the answers of a run are returned by call, as texts; an unanswered questio
   await resumed(fixture, 'empty', (id) => userInputs.answer(id, ''));
   await resumed(fixture, 'none', (id) => userInputs.expire(id));
   const [run] = await fixture.claim();
-  const built = await (await briefsOf(fixture))(run!, MODEL);
+  const built = await (await briefsOf(fixture))(run!, GIVEN);
   expect(built).toMatchObject({
     ok: true,
     brief: {
@@ -67,7 +67,7 @@ test('background runs have more patience with a model server that is down, and a
   });
   const claimed = [...(await fixture.claim()), ...(await fixture.claim())];
   const build = await briefsOf(fixture);
-  const built = await Promise.all(claimed.map((run) => build(run, MODEL)));
+  const built = await Promise.all(claimed.map((run) => build(run, GIVEN)));
   expect(built).toMatchObject([
     { brief: { limits: { patienceMs: 120_000, restartsReplies: false } } },
     { brief: { limits: { patienceMs: 1_800_000, restartsReplies: true } } },
@@ -83,7 +83,7 @@ test('the time that a run waits, for its user or in the queue, does not count to
   await fixture.store.runs.interrupt(fenceOf(before!, before!.workedMs + 60_000), 'crash');
   fixture.clock.advance(2 * HOUR_MS);
   const [run] = await fixture.claim();
-  const built = await (await briefsOf(fixture))(run!, MODEL);
+  const built = await (await briefsOf(fixture))(run!, GIVEN);
   expect(built).toMatchObject({
     brief: { limits: { runTimeoutMs: SETTINGS.model.runTimeoutSeconds * 1_000 - 60_000 } },
   });

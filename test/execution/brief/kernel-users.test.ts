@@ -7,7 +7,7 @@ import { type BriefParts, makeBuildBrief } from '../../../src/execution/brief/br
 import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { MODEL } from './resolved-model.ts';
+import { GIVEN } from './resolved-model.ts';
 
 const grant = (owner: Owner | null): SandboxGrant => ({
   bwrap: '/usr/bin/bwrap',
@@ -38,7 +38,7 @@ async function briefFor(owner: Owner | null) {
     equip: async () => ({ ok: true, outfit: { instructions: '', tools: [], equipment: NO_EQUIPMENT } }),
     settings: () => SETTINGS,
   });
-  return { run: run!, built: await build(run!, MODEL) };
+  return { run: run!, built: await build(run!, GIVEN) };
 }
 
 test('commands and files of a run are those of its user’s kernel user', async () => {

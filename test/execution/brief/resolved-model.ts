@@ -1,8 +1,9 @@
 // A model as a brief gets it.
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
+import type { BriefFor } from '../../../src/execution/brief/brief.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 
-export const MODEL: ResolvedModel = {
+const MODEL: ResolvedModel = {
   model: {
     name: 'scripted',
     endpoint: 'local',
@@ -29,3 +30,5 @@ export const MODEL: ResolvedModel = {
     extras: NO_EXTRAS,
   },
 };
+
+export const GIVEN: BriefFor = { model: MODEL, hasNotes: false };

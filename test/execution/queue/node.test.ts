@@ -5,6 +5,8 @@ import { BEAT_MS, type NodeFacts, ONLINE_MS, SILENT_MS } from '../../../src/doma
 import { makeNode } from '../../../src/execution/queue/node.ts';
 import { loggedLines } from '../../support/http/http-fixture.ts';
 import { aNode, nodeId } from '../../support/store/nodes.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { isPostgres } from '../../support/postgres/shared-cluster.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { START, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
@@ -15,7 +17,9 @@ const DAY_MS = 24 * 3_600_000;
 const [ONE, TWO] = ['one', 'two'].map((name, at) => aNode({ id: nodeId(at + 1), name })) as [NodeFacts, NodeFacts];
 
 /** A process on the fixture's store: with a clock of its own, which has nothing to do with that of any other. */
-function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
+function processOn(fixture: Pick<StoreFixture, 'store' | 'clock'>, facts: NodeFacts) {
+  const { store } = fixture;
+  let aheadMs = 0;
   const clock = fakeClock();
   let looks = 0;
   const list = async () => {
@@ -37,6 +41,7 @@ function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
       },
     },
     clock,
+    machine: { now: () => machineOf(fixture).now() + aheadMs },
     log,
     identity: { id: facts.id, place: facts.place, file: '/data/node-id' },
     process: facts.process,
@@ -57,10 +62,14 @@ function processOn({ store }: Pick<StoreFixture, 'store'>, facts: NodeFacts) {
   };
   const states = () => node.list().map(({ name, state }) => `${name} ${state}`);
   const seen = () => ({ silences, led, fenced });
+  const goAhead = (ms: number) => void (aheadMs = ms);
   const cut = () => void (isCut = true);
   const runs = (count: number) => void (running = count);
-  return { node, clock, beat, states, lines, opened: () => opened, runs, seen, cut };
+  return { node, clock, beat, states, lines, opened: () => opened, runs, seen, cut, goAhead };
 }
+
+/** The clock of the database. */
+const machineOf = ({ clock }: Pick<StoreFixture, 'clock'>) => (isPostgres ? systemClock : clock);
 
 test('without a node that ever executed runs there is the capacity of five', {
   tags: ['§8-global-queue', 'D3'],
@@ -139,10 +148,11 @@ test('a daemon that can’t write its beats stays online for itself, and says wh
 test('a node whose beats get no answer for fifteen seconds knows that the others have it for lost, until one is answered', {
   tags: ['L8'],
 }, async () => {
-  const { store } = await storeFixture();
+  const fixture = await storeFixture();
+  const { store } = fixture;
   let gate = Promise.resolve();
   const beat: typeof store.nodes.beat = async (...of) => gate.then(() => store.nodes.beat(...of));
-  const { node, clock } = processOn({ store: { ...store, nodes: { ...store.nodes, beat } } }, ONE);
+  const { node, clock } = processOn({ ...fixture, store: { ...store, nodes: { ...store.nodes, beat } } }, ONE);
   await node.start();
   const { promise, resolve } = Promise.withResolvers<void>();
   gate = promise;
@@ -160,7 +170,7 @@ test('what a crash has left registered is not online after the next start, but t
   fixture.clock.advance(ONLINE_MS + 1);
   await fixture.store.close();
   const store = openStore(fixture.file, fixture.clock);
-  const { node, states } = processOn({ store }, ONE);
+  const { node, states } = processOn({ ...fixture, store }, ONE);
   await node.start();
   expect([node.onlineCapacity(), states()]).toEqual([4, ['one online', 'two offline']]);
   await node.stop();
@@ -321,4 +331,28 @@ test('a node whose beats don’t arrive ends its runs before another one takes t
   expect(await statusOf()).toBe('queued');
   await two.beat();
   expect(two.seen().led).toBe(1);
+});
+
+test('a node says by how much the clock of its machine differs from the database’s, and warns from two seconds on', async () => {
+  const fixture = await storeFixture();
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, TWO)];
+  await one.node.start();
+  await two.node.start();
+  const about = (node: string) => {
+    const found = two.node.list().find(({ name }) => name === node)!;
+    return Math.round(found.clockAheadMs! / 1_000);
+  };
+  await two.node.look();
+  expect(about('one')).toBe(0);
+  one.goAhead(3_100);
+  two.goAhead(-1_900);
+  for (const each of [one, two, one, two]) await each.beat();
+  expect([about('one'), about('two')]).toEqual([3, -2]);
+  expect(one.lines).toMatchObject([
+    { msg: expect.stringMatching(/^the clock of this machine is 3\.\d s ahead of the data/) as string },
+  ]);
+  expect(two.lines).toEqual([]);
+  one.goAhead(0);
+  await one.beat();
+  expect(one.lines.at(-1)).toMatchObject({ msg: "the clock of this machine is the database's again" });
 });

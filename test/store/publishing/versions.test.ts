@@ -196,7 +196,7 @@ test('a page that gets another owner while files are waited for gets no version 
   const released = fixture.versions.publish(source, { ...MANUAL, page: { id } });
   await vi.waitUntil(() => fixture.listeners.size === 1);
   const { seq: heir } = await fixture.store.users.create({ ...fixture.user, username: 'ben', passwordHash: 'x' });
-  await fixture.store.pages.handOver(id, heir);
+  await fixture.store.pages.handOver(id, { from: fixture.user.seq, to: heir });
   await fixture.store.artifacts.recordArtifacts(later.seq, { files: SITE, skipped: {} });
   fixture.collected(run.sessionSeq);
   await expect(released).rejects.toMatchObject({ reason: 'conflict' });

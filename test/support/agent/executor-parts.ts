@@ -93,7 +93,7 @@ export function executorParts(
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
       baselineOf: () => ({
-        prepare: async () => ({ kind: 'ready' }),
+        prepare: async () => ({ kind: 'ready', hasNotes: false }),
         take: () => undefined,
         taken: async () => undefined,
         takeNow: async () => true,

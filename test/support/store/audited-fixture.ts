@@ -81,6 +81,7 @@ export async function auditedFixture() {
   const here = aNode({ name: 'here' });
   const identity = { ...here, file: '/data/node-id' };
   const node = makeNode({
+    machine: clock,
     store,
     clock,
     log,

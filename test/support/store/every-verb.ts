@@ -314,7 +314,9 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await runs.settle(fenceOf(lost!));
   await artifacts.listLost(0);
   const [moved] = await claimNew(fixture);
-  await artifacts.moveWorkspace(fenceOf(moved!), 'there');
+  await runs.recordStep(fenceOf(moved!), aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
+  await artifacts.moveWorkspace(fenceOf(moved!), { here: 'there', reading: ['read_file'] });
+  await artifacts.listWorkspaceNotes(moved!.sessionSeq);
   await artifacts.concludeLost(lost!.sessionSeq, 0);
   await artifacts.getRunArtifacts(seq);
   await artifacts.listRunFiles(seq, '', 9);
@@ -500,7 +502,7 @@ async function callSchedules(fixture: StoreFixture): Promise<void> {
   await schedules.find(task.id);
   await schedules.listFirings(task.seq, PAGE);
   await fireNow(fixture, skipping);
-  await schedules.handOver(skipping.id, fixture.user.seq);
+  await schedules.handOver(skipping.id, { from: fixture.user.seq, to: fixture.user.seq });
   await schedules.remove(skipping.id);
 }
 
@@ -637,8 +639,8 @@ async function callPublished({ store, clock, user }: StoreFixture, id: number, c
   }
   await manifests.findShared(code);
   await pages.findPublic('none', now);
-  await pages.handOverVersions(id, user.seq);
-  await pages.handOver(id, user.seq);
+  await pages.handOverVersions(id, { from: user.seq, to: user.seq });
+  await pages.handOver(id, { from: user.seq, to: user.seq });
   await manifests.listFiles(seq, '/', 9);
   await manifests.keepTree(seq, { size: 1, sha256: 't' });
   await manifests.findFile(seq, '/site/index.html');

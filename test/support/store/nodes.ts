@@ -17,6 +17,7 @@ export function aNode(over: Partial<NodeFacts> = {}): NodeFacts {
     labels: [],
     running: 0,
     draining: false,
+    clockAheadMs: 0,
     ...over,
   };
 }

@@ -1,6 +1,7 @@
 // `errand nodes`: the daemons of an installation, and how one is taken out of service.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { wordsOfClock } from '../../../domain/nodes/node.ts';
 import type { NodeWire } from '../../../wire/nodes.ts';
 import { duration } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
@@ -28,6 +29,7 @@ const ALL: readonly Column<NodeWire>[] = [
   field('draining'),
   field('this'),
   field('twice'),
+  field('clock_ahead_ms'),
   field('registered_at'),
 ];
 
@@ -92,6 +94,10 @@ async function list({ client, out }: Context): Promise<void> {
   const online = found.items.filter(({ state: of }) => of !== 'offline');
   const versions = new Set(online.map(({ version }) => version));
   if (versions.size > 1) out.hint(`The nodes that are online have different versions: ${[...versions].join(', ')}.`);
+  for (const { name, clock_ahead_ms: ahead } of online) {
+    const words = wordsOfClock(ahead);
+    if (words !== null) out.hint(`The clock of ${name} is ${words}.`);
+  }
   for (const { name, twice } of online)
     if (twice) out.hint(`Another process has the id of ${name}: a copy of its data directory (errand doctor).`);
 }

@@ -70,8 +70,23 @@ CREATE TABLE workspaces (
   -- The run's own files, and their bytes.
   own_count   INTEGER NOT NULL DEFAULT 0,
   own_bytes   INTEGER NOT NULL DEFAULT 0,
+  -- Which moment the files are of: after a step of a run, 0 before its first change, NULL after its end. NULL both: it isn't known.
+  as_of_run   INTEGER REFERENCES runs (seq),
+  as_of_step  INTEGER,
   CHECK ((step IS NULL) = (run_seq IS NULL))
 ) STRICT;
+
+-- What agents are told of a workspace that was laid out anew: which moment it is of, and what may be gone.
+CREATE TABLE workspace_notes (
+  session_seq INTEGER NOT NULL REFERENCES sessions (seq),
+  run_seq     INTEGER NOT NULL REFERENCES runs (seq),
+  attempt     INTEGER NOT NULL,
+  -- The step of the run that it comes after; 0: it comes before the first.
+  step        INTEGER NOT NULL,
+  text        TEXT    NOT NULL,
+  created_at  INTEGER NOT NULL,
+  PRIMARY KEY (session_seq, run_seq, attempt)
+) STRICT, WITHOUT ROWID;
 
 -- Small blobs: stored in the commit that first lists one, with the SHA-256 of its bytes in lower-case hex. Others are files, and so
 -- are those of before.

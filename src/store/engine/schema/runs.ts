@@ -206,7 +206,9 @@ CREATE TABLE worker_nodes (
   last_beat_at  INTEGER NOT NULL,
   registered_at INTEGER NOT NULL,
   -- 1: the one node that does what is done once for all of them.
-  leader        INTEGER NOT NULL DEFAULT 0 CHECK (leader IN (0, 1))
+  leader        INTEGER NOT NULL DEFAULT 0 CHECK (leader IN (0, 1)),
+  -- Of its machine's clock, before the database's; NULL while it isn't known.
+  clock_ahead_ms INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX worker_nodes_leader ON worker_nodes (leader) WHERE leader = 1;
 

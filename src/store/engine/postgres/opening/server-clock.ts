@@ -1,4 +1,4 @@
-// The clock of the server beside this machine's, which is the one that rows have their times from.
+// The clock of the server beside this machine's.
 import type { Clock } from '../../../../domain/clock.ts';
 import type { Connection } from '../connections/connection.ts';
 import { SERVER_NOW } from '../sql/dialect.ts';
@@ -19,5 +19,5 @@ export function wordsOfClock(aheadMs: number): string | null {
   if (Math.abs(aheadMs) < SLACK_MS) return null;
   const seconds = Math.round(Math.abs(aheadMs) / 1_000);
   const side = aheadMs > 0 ? 'ahead of' : 'behind';
-  return `is ${seconds} s ${side} the daemon's, which rows have their times from; those of the server's log and views differ`;
+  return `is ${seconds} s ${side} this machine's: times of the server's log and views differ from those here`;
 }
