@@ -6,26 +6,21 @@ import type { FiringRow } from './checks/schedules.ts';
 import type { VersionRow } from './checks/publishing.ts';
 import type { HookListener } from './clients/hooks.ts';
 import type { Results } from './clients/results.ts';
-import type { Diary } from './storm/faults.ts';
 import type { PlanRules } from './model/plan.ts';
+import type { Row, Storm } from './subject.ts';
 
 export interface StormFigures {
   readonly rules: PlanRules;
-  readonly kills: number;
-  readonly startsMs: readonly number[];
-  readonly interrupted: number;
+  readonly storm: Storm;
   readonly stormMs: number;
   readonly calmMs: number;
   readonly checkMs: number;
   readonly modelCalls: number;
-  readonly diary: Diary;
   readonly hooks: HookListener;
   readonly results: Results | null;
   readonly firings: readonly FiringRow[];
   readonly versions: readonly VersionRow[];
 }
-
-type Row = readonly [string, string | number];
 
 /** A table of two columns. */
 export function renderStorm(figures: StormFigures, observations: readonly Observation[], facts: StoredFacts): string {
@@ -35,14 +30,13 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
     runs.filter((run) => run.error !== null),
     (run) => (JSON.parse(run.error ?? '{}') as { type: string }).type,
   );
-  const starts = [...figures.startsMs].sort((a, b) => a - b);
+  const starts = [...figures.storm.startsMs].sort((a, b) => a - b);
   const calls = facts.records.flatMap((record) => record.calls);
   const sum = (of: (observation: Observation) => number) =>
     observations.reduce((total, observation) => total + of(observation), 0);
   const rows: readonly Row[] = [
     ['seed', figures.rules.seed],
-    ['kills', figures.kills],
-    ['kills in a start', figures.interrupted],
+    ...figures.storm.rows,
     ['runs accepted', runs.length],
     ['  completed', count((run) => run.status === 'completed')],
     ['  canceled', count((run) => run.status === 'canceled')],
@@ -71,7 +65,8 @@ export function renderStorm(figures: StormFigures, observations: readonly Observ
 }
 
 /** The faults other than kills, and what they cost. */
-function renderFaults({ rules, diary: { locks, serverDown, outage } }: StormFigures, { records }: StoredFacts): Row[] {
+function renderFaults({ rules, storm }: StormFigures, { records }: StoredFacts): Row[] {
+  const { locks, serverDown, outage } = storm.diary;
   const [poisoned = [], others = []] = [true, false].map((is) =>
     records.filter((one) => isPoisoned(rules, one) === is),
   );
@@ -81,7 +76,6 @@ function renderFaults({ rules, diary: { locks, serverDown, outage } }: StormFigu
     number[],
     number[],
   ];
-  const { seconds = 0, running = 0, queued = 0 } = outage ?? {};
   return [
     ['poisoned runs', poisoned.length],
     ['  given up', poisoned.filter(({ run }) => run.error?.includes('interrupted_error') === true).length],
@@ -96,10 +90,14 @@ function renderFaults({ rules, diary: { locks, serverDown, outage } }: StormFigu
           ['kills of the server', downMs.length],
           ['  longest until it was ready, seconds', (Math.max(...downMs) / 1_000).toFixed(1)],
         ] as const)),
-    ['outages longer than the run limit', outage === null ? 0 : 1],
-    ['  seconds', seconds],
-    ['  runs in progress when it came', running],
-    ['  runs queued when it came', queued],
+    ...(outage === null
+      ? []
+      : ([
+          ['outages longer than the run limit', 1],
+          ['  seconds', outage.seconds],
+          ['  runs in progress when it came', outage.running],
+          ['  runs queued when it came', outage.queued],
+        ] as const)),
   ];
 }
 

@@ -7,17 +7,19 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import type { ApiTarget } from './clients/exchange.ts';
+import type { Asked } from './subject.ts';
 import { RUN_LIMIT_SECONDS } from './storm/faults.ts';
 
-const ERRAND_YAML = [
-  'workers: { threads: 2, runs_per_thread: 5 }',
-  'streams: { drain_seconds: 5 }',
-  'background: { max_executing_per_key: 4 }',
-  `model: { run_timeout_seconds: ${RUN_LIMIT_SECONDS} }`,
-  'log: { level: warn }',
-  'egress: { allow: [{ cidr: 127.0.0.1/32, for: [webhook] }] }',
-  '',
-].join('\n');
+const errandYaml = (workers: string) =>
+  [
+    `workers: ${workers}`,
+    'streams: { drain_seconds: 5 }',
+    'background: { max_executing_per_key: 4 }',
+    `model: { run_timeout_seconds: ${RUN_LIMIT_SECONDS} }`,
+    'log: { level: warn }',
+    'egress: { allow: [{ cidr: 127.0.0.1/32, for: [webhook] }] }',
+    '',
+  ].join('\n');
 
 function modelsYaml(url: string): string {
   const limits = 'context_window: 1000000, max_output_tokens: 4096';
@@ -55,21 +57,26 @@ export async function startModel(rules: string, audit: string): Promise<{ url: s
   };
 }
 
-/** Starts a daemon whose threads die of a poisoned answer, and of nothing else. */
-export async function startDaemon(modelUrl: string, scratch: string, database?: string): Promise<DaemonProcess> {
+/** What daemons are started with whose threads die of a poisoned answer, and of nothing else. */
+export async function daemonOptions(modelUrl: string, scratch: string, workers: string) {
   const faults = join(scratch, 'faults');
   await mkdir(faults);
   const preload = fileURLToPath(new URL('../../test/support/daemon/worker-fault.mjs', import.meta.url));
-  return startDaemonProcess({
+  return {
     modelsYaml: modelsYaml(modelUrl),
-    errandYaml: ERRAND_YAML,
-    ...(database !== undefined && { database }),
+    errandYaml: errandYaml(workers),
     env: { NODE_OPTIONS: `--import=${preload}`, TEST_WORKER_FAULTS: faults },
-  });
+  };
+}
+
+/** Starts the one daemon. */
+export async function startDaemon(modelUrl: string, scratch: string, database?: string): Promise<DaemonProcess> {
+  const options = await daemonOptions(modelUrl, scratch, '{ threads: 2, runs_per_thread: 5 }');
+  return startDaemonProcess({ ...options, ...(database !== undefined && { database }) });
 }
 
 /** Two people with two keys each: one for each kind of endpoint. */
-export async function openTargets(daemon: DaemonProcess): Promise<ApiTarget[]> {
+export async function openTargets(daemon: Asked): Promise<ApiTarget[]> {
   const targets: ApiTarget[] = [];
   for (const username of ['ada', 'ben']) {
     await daemon.admin('POST', '/api/v1/users', { username });

@@ -2,14 +2,9 @@
 import { numberOf } from './traces.ts';
 import type { Observation } from '../clients/exchange.ts';
 import type { EventRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
-import type { Stretch } from '../../../src/selftest/storm/storm.ts';
-import { type Diary, RUN_LIMIT_SECONDS } from '../storm/faults.ts';
+import { type Diary, isExcused, isWithin, type Loss, RUN_LIMIT_SECONDS } from '../storm/faults.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
 
-/** The daemon waits 5 s for a lock. A lock held for longer, on a machine that stalls, is not the daemon's fault. */
-const PATIENCE_MS = 4_500;
-/** Errors caused by an overlong lock are logged a little later. */
-const ECHO_MS = 1_000;
 /** Between the clock of the journal and that of the time at work. */
 const CLOCKS_MS = 1_000;
 
@@ -40,18 +35,6 @@ export function checkFaults({ rules, facts, diary, observations }: FaultCheck): 
 
 export const isPoisoned = (rules: PlanRules, record: RunRecord): boolean => planOf(rules, numberOf(record)).poisoned;
 
-const isWithin = (at: number, stretches: readonly Stretch[]) =>
-  stretches.some(({ from, to }) => from <= at && at <= to);
-
-/** Whether something that happened then may be due to a lock that was longer than anyone has to wait, or to a server that was killed. */
-export function isExcused(at: number, { locks, serverDown }: Diary): boolean {
-  const overlong = [...locks.filter(({ from, to }) => to - from > PATIENCE_MS), ...serverDown];
-  return isWithin(
-    at,
-    overlong.map(({ from, to }) => ({ from, to: to + ECHO_MS })),
-  );
-}
-
 function errorTypeOf({ run }: RunRecord): string | null {
   return run.error === null ? null : (JSON.parse(run.error) as { type: string }).type;
 }
@@ -71,26 +54,30 @@ function checkOutcome(rules: PlanRules, record: RunRecord): string[] {
 
 /** Only a kill is charged. A run that loses its worker to a poisoned run next to it is not charged. */
 function checkCharges(record: RunRecord, poisoned: readonly RunRecord[], diary: Diary): string[] {
-  let resumes = 0;
+  let [resumes, attempt] = [0, 0];
   return record.events.flatMap((event) => {
     const at = event.created_at;
+    if (event.type === 'run.started') attempt = attemptOf(event);
+    const losses = diary.lossesOf(record.run.seq, attempt);
     if (event.type === 'run.failed')
-      return errorTypeOf(record) !== 'interrupted_error' || isWithin(at, diary.down) || isExcused(at, diary)
+      return errorTypeOf(record) !== 'interrupted_error' || isWithin(at, losses) || isExcused(at, diary)
         ? []
         : ['it was given up, and not because of a kill'];
     if (event.type !== 'run.resumed') return [];
     const before = resumes;
     resumes = (JSON.parse(event.payload) as { resumes: number }).resumes;
-    if (isWithin(at, diary.down) || isExcused(at, diary)) return [];
+    if (isWithin(at, losses) || isExcused(at, diary)) return [];
     if (resumes > before) return [`resume ${resumes} was charged, and not because of a kill`];
-    return poisoned.some((other) => isBeside(other, event, diary)) ? [] : ['it lost its worker to nothing'];
+    return poisoned.some((other) => isBeside(other, event, losses)) ? [] : ['it lost its worker to nothing'];
   });
 }
 
+const attemptOf = ({ payload }: EventRow) => (JSON.parse(payload) as { attempt: number }).attempt;
+
 /** Whether a poisoned run had a worker in the same life of the daemon before something was lost. */
-function isBeside({ run, events }: RunRecord, { created_at: at }: EventRow, { down }: Diary): boolean {
+function isBeside({ run, events }: RunRecord, { created_at: at }: EventRow, losses: readonly Loss[]): boolean {
   // Runs are claimed before a new daemon is seen to be ready.
-  const born = Math.max(0, ...down.filter(({ to }) => to <= at).map(({ from }) => from));
+  const born = Math.max(0, ...losses.filter(({ to }) => to <= at).map(({ from }) => from));
   if (run.deleted === 1) return run.started_at !== null && run.started_at <= at && (run.finished_at ?? at) >= born;
   return events.some(({ type, created_at }) => type === 'run.started' && created_at >= born && created_at <= at);
 }
@@ -112,18 +99,21 @@ function checkTime(record: RunRecord, diary: Diary): string[] {
 const LETS_GO = new Set(['run.resumed', 'run.done', 'run.failed', 'run.stopped']);
 
 /** Milliseconds of its attempts, each until the run was released or the daemon was killed. */
-function workedAtMost({ events }: RunRecord, { down }: Diary): number {
+function workedAtMost({ run, events }: RunRecord, { lossesOf }: Diary): number {
   let total = 0;
   let since: number | null = null;
-  let resumes = 0;
-  for (const { type, payload, created_at: at } of events) {
-    if (type === 'run.started') since = at;
+  let [resumes, attempt] = [0, 0];
+  for (const event of events) {
+    const { type, payload, created_at: at } = event;
+    if (type === 'run.started') [since, attempt] = [at, attemptOf(event)];
     if (since === null || !LETS_GO.has(type)) continue;
     const begun = since;
     const charged = type === 'run.resumed' ? (JSON.parse(payload) as { resumes: number }).resumes : resumes;
     // A run charged in an outage was released by the next daemon: the last one had it until it was killed.
     const isCharged = charged > resumes || type === 'run.failed';
-    const killed = isCharged ? down.find(({ from, to }) => begun < from && from <= at && at <= to) : undefined;
+    const killed = isCharged
+      ? lossesOf(run.seq, attempt).find(({ isKill, from, to }) => isKill && begun < from && from <= at && at <= to)
+      : undefined;
     total += (killed?.from ?? at) - begun;
     [since, resumes] = [null, charged];
   }

@@ -1,8 +1,7 @@
 // Every version is there whole or not at all, whatever became of its session, and nothing is stored that nothing needs.
-import { createHash, hash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { hash } from 'node:crypto';
 import Connection from 'better-sqlite3';
+import type { Places } from '../../../src/selftest/checks/stored-blobs.ts';
 import type { Results } from '../clients/results.ts';
 import { SITE_ENTRY } from '../model/plan.ts';
 import { readFirings } from './schedules.ts';
@@ -73,14 +72,14 @@ export function readVersions(file: string): VersionRow[] {
   );
 }
 
-/** Returns every violation in words; checks a data directory that no daemon writes to. */
-export async function checkPublishing(results: Results, dataDir: string, file: string): Promise<string[]> {
+/** Returns every violation in words; checks what no daemon writes to. */
+export function checkPublishing(results: Results, places: Places, file: string): string[] {
   const versions = readVersions(file);
   const files = Map.groupBy(
     inDatabase(file, (connection) => connection.prepare<[], FileRow>('SELECT * FROM publish_files').all()),
     ({ version_seq }) => version_seq,
   );
-  const blobs = await readBlobs(dataDir, file);
+  const blobs = readBlobs(places, file);
   const known = new Set(versions.map(({ seq }) => seq));
   return [
     ...results.publishers.problems,
@@ -104,19 +103,16 @@ interface Blob {
   readonly sha256: string;
 }
 
-/** All blobs, by their keys: those that are rows, and the names of files. */
-async function readBlobs(dataDir: string, file: string): Promise<Map<string, Blob>> {
+/** All blobs, by their keys: those that are rows, and the names of the others. */
+function readBlobs({ listFiles, readFile }: Places, file: string): Map<string, Blob> {
   const blobs = new Map<string, Blob>();
   const rows = inDatabase(file, (connection) =>
     connection.prepare<[], { key: string; bytes: Buffer }>('SELECT key, bytes FROM small_blobs').all(),
   );
   for (const { key, bytes } of rows) blobs.set(key, { size: bytes.length, sha256: hash('sha256', bytes) });
-  for (const path of await readdir(join(dataDir, 'blobs'), { recursive: true })) {
-    const name = path.split('/').at(-1)!;
-    if (!/^[0-9a-f]{64}$/.test(name)) continue;
-    const bytes = await readFile(join(dataDir, 'blobs', path));
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    blobs.set(name, { size: bytes.length, sha256 });
+  for (const name of listFiles()) {
+    const bytes = readFile(name);
+    if (bytes !== null) blobs.set(name, { size: bytes.length, sha256: hash('sha256', bytes) });
   }
   return blobs;
 }

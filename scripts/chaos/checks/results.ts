@@ -1,7 +1,8 @@
 // All checks of what reaches people by itself.
 import type { HookListener } from '../clients/hooks.ts';
 import type { Results } from '../clients/results.ts';
-import { databaseOf, type StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
+import type { StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
+import type { Places } from '../../../src/selftest/checks/stored-blobs.ts';
 import { checkPublishing, readVersions } from './publishing.ts';
 import { checkResultEvents } from './result-events.ts';
 import { checkSchedules, readFirings } from './schedules.ts';
@@ -12,17 +13,12 @@ interface Seen {
   readonly hooks: HookListener;
 }
 
-/** Returns every violation in words; checks a data directory that no daemon writes to. */
-export async function checkResults(
-  { results, hooks }: Seen,
-  { dataDir }: { readonly dataDir: string },
-  facts: StoredFacts,
-): Promise<string[]> {
-  const file = databaseOf({ dataDir });
+/** Returns every violation in words; checks what no daemon writes to. */
+export function checkResults({ results, hooks }: Seen, places: Places, facts: StoredFacts, file: string): string[] {
   if (results === null) return [];
   return [
     ...checkSchedules(results, facts, file),
-    ...(await checkPublishing(results, dataDir, file)),
+    ...checkPublishing(results, places, file),
     ...checkResultEvents(results, hooks, facts, file),
   ];
 }

@@ -1,6 +1,6 @@
 // Today's figures in the snapshot of Office Mode must equal the sums of the ledger's rows.
 import Connection from 'better-sqlite3';
-import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
+import type { Subject } from '../subject.ts';
 import type { SnapshotWire } from '../../../src/wire/office/snapshot.ts';
 import { databaseOf } from '../../../src/selftest/checks/journal-rows.ts';
 
@@ -14,7 +14,7 @@ interface Sums {
 const ROUNDING = 1e-9;
 
 /** Returns the differences, in words. The daemon must be running, without a run in progress. */
-export async function checkToday(daemon: DaemonProcess): Promise<string[]> {
+export async function checkToday(daemon: Pick<Subject, 'admin' | 'dataDir'>): Promise<string[]> {
   const snapshot = (await daemon.admin('GET', '/api/v1/office-mode/snapshot?tz=UTC')) as SnapshotWire;
   const rows = sumsSince(databaseOf(daemon), Date.parse(`${snapshot.generated_at.slice(0, 10)}T00:00:00Z`));
   const { overview, teams } = snapshot;

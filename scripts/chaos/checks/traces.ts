@@ -4,13 +4,8 @@ import { readFile, readdir } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
-import {
-  type CallRow,
-  databaseOf,
-  type RunRecord,
-  type StoredFacts,
-} from '../../../src/selftest/checks/journal-rows.ts';
-import { makeReadStored } from '../../../src/selftest/checks/stored-blobs.ts';
+import type { CallRow, RunRecord, StoredFacts } from '../../../src/selftest/checks/journal-rows.ts';
+import { makeReadStored, type Places } from '../../../src/selftest/checks/stored-blobs.ts';
 import type { AuditLine } from '../model/audit.ts';
 import {
   ENDS_FILE,
@@ -32,55 +27,89 @@ export function numberOf({ messages }: RunRecord): number {
 }
 
 /** Checks each session's workspace, the blobs, and that no half-written file is left. */
-export async function checkDisk(rules: PlanRules, dataDir: string, facts: StoredFacts): Promise<string[]> {
+export async function checkDisk(rules: PlanRules, places: Places, facts: StoredFacts, file: string): Promise<string[]> {
+  const { dataDirs, workspacesOf } = places;
   const problems: string[] = [];
   for (const [sessionId, records] of Map.groupBy(facts.records, ({ run }) => run.session_id)) {
-    const workspace = join(dataDir, 'workspaces', sessionId);
-    const [traces, ends] = await Promise.all([TRACE_FILE, ENDS_FILE].map((name) => countLines(join(workspace, name))));
+    const home = workspacesOf(records[0]!.run.workspace_node);
+    const others = dataDirs.filter((dataDir) => dataDir !== home);
+    const workspaces = [home, ...others].map((dataDir) => join(dataDir, 'workspaces', sessionId));
+    const [traces, ends] = await Promise.all([TRACE_FILE, ENDS_FILE].map((name) => countExecutions(workspaces, name)));
     const expected = new Set<string>();
     for (const record of records)
-      problems.push(...checkTraces(rules, record, { traces: traces!, ends: ends!, expected }));
-    for (const token of traces!.keys())
+      problems.push(
+        ...checkTraces(rules, record, { traces: traces!, ends: ends!, expected, isAlone: others.length === 0 }),
+      );
+    for (const token of traces!.anywhere.keys())
       if (!expected.has(token)) problems.push(`session ${sessionId}: ${token} was run, but no call says so`);
   }
   for (const sessionId of new Set(facts.erased.map(({ run }) => run.session_id)))
-    if (existsSync(join(dataDir, 'workspaces', sessionId)))
-      problems.push(`session ${sessionId} was deleted, its workspace was not`);
-  const left = (await readdir(join(dataDir, 'workspaces'), { recursive: true }).catch(() => [])).filter((path) =>
-    TEMPORARY.test(path.split('/').at(-1)!),
-  );
-  problems.push(...left.map((path) => `half-written file left: ${path}`));
-  const incoming = await readdir(join(dataDir, 'blobs', 'incoming')).catch(() => []);
-  problems.push(...incoming.map((name) => `half-written blob left: ${name}`));
-  return [...problems, ...(await checkAttachments(dataDir, facts))];
+    for (const dataDir of dataDirs)
+      if (existsSync(join(dataDir, 'workspaces', sessionId)))
+        problems.push(`session ${sessionId} was deleted, its workspace in ${dataDir} was not`);
+  for (const dataDir of dataDirs) problems.push(...(await checkHalfWritten(dataDir)));
+  return [...problems, ...(await checkAttachments(places, facts, file))];
 }
 
-async function countLines(file: string): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  const text = await readFile(file, 'utf8').catch(() => '');
-  for (const line of text.split('\n')) if (line !== '') counts.set(line, (counts.get(line) ?? 0) + 1);
-  return counts;
+async function checkHalfWritten(dataDir: string): Promise<string[]> {
+  const paths = await readdir(join(dataDir, 'workspaces'), { recursive: true }).catch(() => []);
+  const left = paths.filter((path) => TEMPORARY.test(path.split('/').at(-1)!));
+  const incoming = await readdir(join(dataDir, 'blobs', 'incoming')).catch(() => []);
+  return [
+    ...left.map((path) => `half-written file left: ${path}`),
+    ...incoming.map((name) => `half-written blob left: ${name}`),
+  ];
+}
+
+/** How often each token was executed, as far as the workspaces of a session show it. */
+interface Executions {
+  /** In the one that has the session's files now. */
+  readonly here: ReadonlyMap<string, number>;
+  /** In any of them: one that was laid out anew has lines of the others. */
+  readonly anywhere: ReadonlyMap<string, number>;
+}
+
+/** `workspaces`: the one that has the session's files now comes first. */
+async function countExecutions(workspaces: readonly string[], name: string): Promise<Executions> {
+  const texts = await Promise.all(workspaces.map((folder) => readFile(join(folder, name), 'utf8').catch(() => '')));
+  const count = (of: readonly string[]) => {
+    const lines = new Set(of.flatMap((text) => text.split('\n')).filter((line) => line !== ''));
+    const counts = new Map<string, number>();
+    for (const [token = ''] of [...lines].map((line) => line.split(' ')))
+      counts.set(token, (counts.get(token) ?? 0) + 1);
+    return counts;
+  };
+  return { here: count(texts.slice(0, 1)), anywhere: count(texts) };
 }
 
 interface Traces {
-  readonly traces: ReadonlyMap<string, number>;
-  readonly ends: ReadonlyMap<string, number>;
-  /** Removes the tokens that a recorded call accounts for. */
+  readonly traces: Executions;
+  readonly ends: Executions;
+  /** Gets the tokens that a recorded call accounts for. */
   readonly expected: Set<string>;
+  /** Whether the session has one workspace. */
+  readonly isAlone: boolean;
 }
 
 /** A call with a result ran once; one whose outcome is unknown at most once; one that never began not at all. */
-function checkTraces(rules: PlanRules, record: RunRecord, { traces, ends, expected }: Traces): string[] {
+function checkTraces(rules: PlanRules, record: RunRecord, { traces, ends, expected, isAlone }: Traces): string[] {
+  const { run } = record;
   const plan = planOf(rules, numberOf(record));
+  // The workspace of a node that was lost has what its last run did; the next one begins with what was recorded before.
+  const isKept = isAlone || (run.attempt === 1 && run.artifact_status === 'ready');
   return record.calls.flatMap((call) => {
     const planned = plan.steps[call.step - 1]?.[call.position];
-    if (planned === undefined) return [`run ${record.run.seq}: a call that was not planned (step ${call.step})`];
+    if (planned === undefined) return [`run ${run.seq}: a call that was not planned (step ${call.step})`];
     if (planned.token === null) return [];
     expected.add(planned.token);
-    const [began, ended] = [traces.get(planned.token) ?? 0, ends.get(planned.token) ?? 0];
+    const timesIn = (of: 'here' | 'anywhere') =>
+      [traces, ends].map((executions) => executions[of].get(planned.token!) ?? 0) as [number, number];
     const [least, most] = timesOf(call);
-    if (began >= least && began <= most && ended >= least && ended <= began) return [];
-    return [`${planned.token} began ${began} and ended ${ended} times; its call is ${call.state}, ${call.output}`];
+    const [[began, ended], [beganHere, endedHere]] = [timesIn('anywhere'), timesIn('here')];
+    const isThere = !isKept || (beganHere >= least && endedHere >= least);
+    if (isThere && began <= most && ended <= began) return [];
+    const seen = `${planned.token} began ${began} (${beganHere} here) and ended ${ended} (${endedHere} here) times`;
+    return [`run ${run.seq}, attempt ${run.attempt}: ${seen}; its call is ${call.state}, ${call.output}`];
   });
 }
 
@@ -90,14 +119,15 @@ function timesOf({ state, ok, output }: CallRow): readonly [number, number] {
   return state === 'running' || INTERRUPTED.test(output ?? '') ? [0, 1] : [1, 1];
 }
 
-async function checkAttachments(dataDir: string, { attachments }: StoredFacts): Promise<string[]> {
-  const connection = new Connection(databaseOf({ dataDir }), { readonly: true });
-  const read = makeReadStored(connection, join(dataDir, 'blobs'));
-  const checked = attachments.map(async ({ sha256, session_id, workspace_path }) => {
+async function checkAttachments(places: Places, { attachments }: StoredFacts, file: string): Promise<string[]> {
+  const connection = new Connection(file, { readonly: true });
+  const read = makeReadStored(connection, places);
+  const checked = attachments.map(async ({ sha256, session_id, workspace_node, workspace_path }) => {
     const blob = read(sha256);
     if (blob === null) return [`the blob ${sha256} of session ${session_id} is gone`];
     if (createHash('sha256').update(blob).digest('hex') !== sha256) return [`the blob ${sha256} is damaged`];
-    const stored = await readFile(join(dataDir, 'workspaces', session_id, workspace_path)).catch(() => null);
+    const path = join(places.workspacesOf(workspace_node), 'workspaces', session_id, workspace_path);
+    const stored = await readFile(path).catch(() => null);
     return stored?.equals(blob) === false ? [`${workspace_path} of session ${session_id} is damaged`] : [];
   });
   const problems = (await Promise.all(checked)).flat();

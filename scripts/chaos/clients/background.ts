@@ -1,5 +1,4 @@
 // Background runs in a storm: submitted by persistent clients around the kills, then looked up by their keys.
-import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import {
   type BackgroundTarget,
   collectAll,
@@ -8,8 +7,7 @@ import {
 } from '../../../test/support/daemon/background-load.ts';
 import { makeChance } from '../../../src/selftest/storm/chance.ts';
 import { type PlanRules, wordsOf } from '../model/plan.ts';
-import type { Engine } from '../storm/engine.ts';
-import { blow, type ChaosStorm } from '../storm/storm.ts';
+import type { Storm, Subject } from '../subject.ts';
 
 const AT_ONCE = 24;
 const LONGEST_PAUSE_MS = 1_500;
@@ -17,9 +15,8 @@ const LONGEST_PAUSE_MS = 1_500;
 const SUBMISSIONS_A_KILL = 15;
 
 export interface BackgroundStorm {
-  readonly engine: Engine;
   readonly rules: PlanRules;
-  readonly daemon: DaemonProcess;
+  readonly subject: Pick<Subject, 'blow'>;
   readonly targets: readonly BackgroundTarget[];
   readonly count: number;
   report(words: string): void;
@@ -27,7 +24,7 @@ export interface BackgroundStorm {
 
 interface BackgroundWeather {
   readonly submissions: readonly Submission[];
-  readonly storm: ChaosStorm;
+  readonly storm: Storm;
   readonly kills: number;
   readonly stormMs: number;
   readonly calmMs: number;
@@ -35,7 +32,7 @@ interface BackgroundWeather {
 
 /** Submits `count` runs while the daemon is killed repeatedly; then replays each key until its run has ended. */
 export async function stormBackground(request: BackgroundStorm): Promise<BackgroundWeather> {
-  const { engine, rules, daemon, targets, count, report } = request;
+  const { rules, subject, targets, count, report } = request;
   const startedAt = performance.now();
   const kills = Math.ceil(count / SUBMISSIONS_A_KILL);
   const submitting = submitAll({
@@ -45,8 +42,7 @@ export async function stormBackground(request: BackgroundStorm): Promise<Backgro
     wordsOf,
     pauseMs: (number) => makeChance(rules.seed + number).between(0, LONGEST_PAUSE_MS),
   });
-  const storm = await blow(daemon, {
-    engine,
+  const storm = await subject.blow({
     kills,
     seed: rules.seed,
     marker: rules.marker,

@@ -1,8 +1,8 @@
 // A receiver of webhooks in the storm: it is down now and then, fails, breaks off or is slow at other times.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { type HookReply, type Received, startHookReceiver } from '../../../test/support/http/hook-receiver.ts';
+import type { Asked } from '../subject.ts';
 import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 
 /** Whose events arrive at which path. */
@@ -33,7 +33,7 @@ export interface HookListener {
 }
 
 /** Creates a webhook of the system and one of ada's, for the end of every run, and one for what reaches people by itself. */
-export async function openHooks(daemon: DaemonProcess, seed: number): Promise<HookListener> {
+export async function openHooks(daemon: Pick<Asked, 'admin'>, seed: number): Promise<HookListener> {
   const receiver = await startHookReceiver();
   const chance = makeChance(seed ^ 0x40c5);
   const stopping = new AbortController();

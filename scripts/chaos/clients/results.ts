@@ -1,6 +1,6 @@
 // Everything in the storm that reaches people by itself: scheduled tasks, and pages of them and of their sessions.
-import type { DaemonProcess } from '../../../test/support/daemon/daemon-process.ts';
 import { SITE_ENTRY } from '../model/plan.ts';
+import type { Asked } from '../subject.ts';
 import { makeOperator } from './operator.ts';
 import { createPage, type Publishers, startPublishers } from './publishing.ts';
 import { type Schedules, startSchedules, type TaskName } from './schedules.ts';
@@ -29,7 +29,7 @@ export interface Results {
 }
 
 /** Starts all of it, before the storm. */
-export async function startResults(daemon: DaemonProcess, seed: number): Promise<Results> {
+export async function startResults(daemon: Asked, seed: number): Promise<Results> {
   const operator = makeOperator(daemon);
   const taskPages: TaskPage[] = [];
   const schedules = await startSchedules(operator, seed, async (ids) => {

@@ -5,7 +5,7 @@ import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
 export interface PlannedCall {
   readonly name: 'shell' | 'write_file';
   readonly input: Readonly<Record<string, string>>;
-  /** What the call writes to `TRACE_FILE`; null when it leaves no trace. */
+  /** What the call writes to `TRACE_FILE`, with a name of its execution; null when it leaves no trace. */
   readonly token: string | null;
 }
 
@@ -51,6 +51,8 @@ export const FIRST_SCHEDULED = 1_000_000;
 export const SITE_ENTRY = '/site/index.html';
 /** Steps with the same remainder leave the same file, so that its blob is shared. */
 const SITE_PARTS = 5;
+/** The largest are blobs of their own, the others are rows. */
+const SITE_PART_LINES = 3_000;
 
 /** The text of the page that a step leaves. */
 export function siteTextOf(number: number): string {
@@ -93,7 +95,7 @@ function siteCalls(number: number): PlannedCall[] {
   const part = number % SITE_PARTS;
   const files = [
     { path: SITE_ENTRY.slice(1), content: siteTextOf(number) },
-    { path: `site/parts/${part}.txt`, content: `Part ${part}.\n`.repeat(part * 1_000 + 1) },
+    { path: `site/parts/${part}.txt`, content: `Part ${part}.\n`.repeat(part * SITE_PART_LINES + 1) },
   ];
   return files.map((input) => ({ name: 'write_file', input, token: null }));
 }
@@ -102,7 +104,7 @@ function callsOf(rules: PlanRules, number: number, step: number, chance: Chance)
   return Array.from({ length: chance.pick([1, 1, 1, 2]) }, (_, position) => {
     const token = `${number}.${step}.${position}`;
     if (rules.shell && !chance.oneIn(3)) return shellCall(rules, token, chance);
-    const content = `Piece ${token}.\n`.repeat(chance.pick([1, 1, 50, 5_000]));
+    const content = `Piece ${token}.\n`.repeat(chance.pick([1, 50, 5_000, 10_000]));
     return {
       name: 'write_file',
       input: { path: `${chance.pick(['', 'deep/er/'])}${token}.txt`, content },
@@ -113,7 +115,8 @@ function callsOf(rules: PlanRules, number: number, step: number, chance: Chance)
 
 function shellCall({ marker }: PlanRules, token: string, chance: Chance): PlannedCall {
   const pause = chance.pick(['0.0', '0.0', '0.05', '0.2', '0.4']);
-  const command = `echo ${token} >>${TRACE_FILE}; sleep ${pause}${marker}; echo ${token} >>${ENDS_FILE}`;
+  // Each execution has a name: a workspace that is laid out elsewhere has its line again, and the same one.
+  const command = `line="${token} $$-$(date +%s%N)"; echo $line >>${TRACE_FILE}; sleep ${pause}${marker}; echo $line >>${ENDS_FILE}`;
   return { name: 'shell', input: { command }, token };
 }
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { databaseOf, readStatuses } from '../../../src/selftest/checks/journal-rows.ts';
-import { makeChance } from '../../../src/selftest/storm/chance.ts';
+import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 import { copySnapshot } from '../../../src/store/copies/copy-snapshot.ts';
 import { addressOf } from '../../../test/support/postgres/address-of.ts';
@@ -57,16 +57,26 @@ export const sqliteEngine: Engine = {
   close: async () => null,
 };
 
-const DATABASE = 'errand';
+/** One whose server is there to be looked at. */
+export interface PostgresEngine extends Engine {
+  readonly cluster: Cluster;
+  readonly database: string;
+}
+
+/** The database of the daemons. */
+export const DATABASE = 'errand';
 /** As an administrator has it, in contrast to that of the tests. */
 const DURABLE = { fsync: 'on', full_page_writes: 'on' };
+/** What took long stands in its log. */
+const LOUD = { log_lock_waits: 'on', log_min_duration_statement: 1_000 };
 
 /** Starts a server that keeps what it has committed. */
-export async function startPostgresEngine(): Promise<Engine> {
-  const cluster = await startCluster({ settings: DURABLE });
+export async function startPostgresEngine(): Promise<PostgresEngine> {
+  const cluster = await startCluster({ settings: { ...DURABLE, ...LOUD } });
   await cluster.query('postgres', `CREATE DATABASE ${DATABASE} OWNER ${ROLE}`);
   const database = cluster.url(DATABASE);
   return {
+    cluster,
     database,
     restart: restartAgain,
     look: async (daemon) => {
@@ -97,8 +107,9 @@ export async function startPostgresEngine(): Promise<Engine> {
 
 const RESTARTS = 9;
 
-async function restartAgain(daemon: Startable): Promise<unknown> {
-  for (let left = RESTARTS; ; left -= 1)
+/** Starts a daemon, again where it ends because its server is away. */
+export async function restartAgain(daemon: Startable, restarts = RESTARTS): Promise<unknown> {
+  for (let left = restarts; ; left -= 1)
     try {
       return await daemon.restart();
     } catch (error) {
@@ -131,12 +142,14 @@ const DOWN_MS = { least: 0, most: 2_000 } as const;
 
 function killNowAndThen(cluster: Cluster, seed: number): Recurring {
   const chance = makeChance(seed ^ 0x5e12);
-  const strike = async (): Promise<Stretch[]> => {
-    const from = Date.now();
-    await cluster.stop(chance.oneIn(2) ? 'SIGKILL' : 'SIGQUIT');
-    await sleep(chance.between(DOWN_MS.least, DOWN_MS.most));
-    await cluster.start();
-    return [{ from, to: Date.now() }];
-  };
-  return nowAndThen({ chance, pauseMs: UP_MS, strike });
+  return nowAndThen({ chance, pauseMs: UP_MS, strike: async () => [await killOnce(cluster, chance)] });
+}
+
+/** Kills the server and starts it again; answers when it was away. */
+export async function killOnce(cluster: Pick<Cluster, 'stop' | 'start'>, chance: Chance): Promise<Stretch> {
+  const from = Date.now();
+  await cluster.stop(chance.oneIn(2) ? 'SIGKILL' : 'SIGQUIT');
+  await sleep(chance.between(DOWN_MS.least, DOWN_MS.most));
+  await cluster.start();
+  return { from, to: Date.now() };
 }

@@ -8,10 +8,15 @@ export interface Recurring {
   stop(): Promise<readonly Stretch[]>;
 }
 
+/** From the end of one fault to the next. */
+export interface Pauses {
+  readonly least: number;
+  readonly most: number;
+}
+
 interface Fault {
   readonly chance: Chance;
-  /** From the end of one to the next. */
-  readonly pauseMs: { readonly least: number; readonly most: number };
+  readonly pauseMs: Pauses;
   /** Resolves when it is over, with when it was. */
   strike(): Promise<readonly Stretch[]>;
 }

@@ -5,12 +5,23 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { list, type ReadEntry } from 'tar';
-import { makeReadStored } from './stored-blobs.ts';
+import { type EndedRun, makeReadStored, type Places } from './stored-blobs.ts';
 
 interface FileRow {
   readonly seq: number;
   readonly path: string;
   readonly sha256: string;
+}
+
+interface WorkspaceFileRow extends FileRow {
+  readonly id: string;
+  /** That has the workspace. */
+  readonly node: string | null;
+}
+
+interface StatusRow extends EndedRun {
+  readonly artifact_status: string;
+  readonly status: string;
 }
 
 interface ArtifactRow {
@@ -38,14 +49,14 @@ export function countUncollected(file: string): number {
   }
 }
 
-/** Checks a data directory that no daemon writes to; `checked`: archives, blobs and files of workspaces. */
+/** Checks what no daemon writes to; `checked`: archives, blobs and files of workspaces. */
 export async function checkArtifacts(
-  dataDir: string,
+  places: Places,
   databaseFile: string,
 ): Promise<{ readonly checked: number; readonly problems: readonly string[] }> {
   const connection = new Connection(databaseFile, { readonly: true });
   try {
-    const read = makeReadStored(connection, join(dataDir, 'blobs'));
+    const read = makeReadStored(connection, places);
     const all = <Row>(sql: string) => connection.prepare(sql).all() as Row[];
     const artifacts = all<ArtifactRow>(
       `SELECT a.run_seq, r.artifact_status, a.archive_key, a.file_count FROM run_artifacts a
@@ -55,22 +66,22 @@ export async function checkArtifacts(
       `SELECT f.run_seq AS seq, f.path, f.sha256 FROM run_artifact_files f JOIN runs r ON r.seq = f.run_seq
        JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
     );
-    const ofSessions = all<FileRow & { id: string }>(
-      `SELECT f.session_seq AS seq, s.id, f.path, f.sha256 FROM workspace_files f
+    const ofSessions = all<WorkspaceFileRow>(
+      `SELECT f.session_seq AS seq, s.id, s.workspace_node AS node, f.path, f.sha256 FROM workspace_files f
        JOIN sessions s ON s.seq = f.session_seq WHERE ${LIVING}`,
     );
-    const statuses = all<{ seq: number; artifact_status: string; status: string }>(
-      `SELECT r.seq, r.artifact_status, r.status FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
+    const statuses = all<StatusRow>(
+      `SELECT r.seq, r.artifact_status, r.status, r.node_id, r.finished_at FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
     );
     const byRun = Map.groupBy(ofRuns, ({ seq }) => seq);
     const blobs = new Set([...ofRuns, ...ofSessions].map(({ sha256 }) => sha256));
     const checks = [
       ...artifacts.map((artifact) => () => checkArchive(read, artifact, byRun.get(artifact.run_seq) ?? [])),
       ...[...blobs].map((key) => async () => checkBlob(read, key)),
-      ...ofSessions.map((file) => () => checkWorkspace(dataDir, file)),
-      () => checkSnapshots(dataDir),
+      ...ofSessions.map((file) => () => checkWorkspace(places, file)),
+      ...places.dataDirs.map((dataDir) => () => checkSnapshots(dataDir)),
     ];
-    const problems = statuses.flatMap(checkStatus);
+    const problems = statuses.flatMap((run) => checkStatus(places, run));
     // One after another: their number is that of all files, and each is read as a whole.
     for (const check of checks) problems.push(...(await check()));
     return { checked: checks.length, problems };
@@ -79,9 +90,9 @@ export async function checkArtifacts(
   }
 }
 
-function checkStatus(run: { seq: number; artifact_status: string; status: string }): string[] {
+function checkStatus({ mayLose }: Places, run: StatusRow): string[] {
   const right = run.status === 'completed' || run.status === 'incomplete' ? 'ready' : 'failed';
-  return run.artifact_status === right
+  return run.artifact_status === right || (run.artifact_status === 'failed' && mayLose(run))
     ? []
     : [`run ${run.seq} is ${run.status}, its artifacts are ${run.artifact_status}`];
 }
@@ -126,10 +137,10 @@ async function checkArchive(read: ReadStored, artifact: ArtifactRow, files: read
 
 /** Nothing has changed a workspace since its last run was collected. */
 async function checkWorkspace(
-  dataDir: string,
-  { id, path, sha256: known }: FileRow & { id: string },
+  { workspacesOf }: Places,
+  { id, node, path, sha256: known }: WorkspaceFileRow,
 ): Promise<string[]> {
-  const bytes = await readFile(join(dataDir, 'workspaces', id, path)).catch(() => null);
+  const bytes = await readFile(join(workspacesOf(node), 'workspaces', id, path)).catch(() => null);
   if (bytes === null) return [`${path} of session ${id} is listed and not there`];
   return sha256(bytes) === known ? [] : [`${path} of session ${id} is not what is listed`];
 }

@@ -27,6 +27,11 @@ export interface RunRow {
   readonly worked_ms: number;
   readonly started_at: number | null;
   readonly finished_at: number | null;
+  /** That has claimed it last. */
+  readonly node_id: string | null;
+  /** That has the workspace of its session. */
+  readonly workspace_node: string | null;
+  readonly artifact_status: string;
 }
 
 export interface EventRow {
@@ -103,6 +108,8 @@ export interface StoredFacts {
     readonly sha256: string;
     readonly workspace_path: string;
     readonly session_id: string;
+    /** That has the workspace of its session. */
+    readonly workspace_node: string | null;
   }[];
   /** Rows that deleted sessions left behind, a line for each table. */
   readonly remains: readonly string[];
@@ -175,7 +182,7 @@ export function readStoredFacts(file: string): StoredFacts {
       return [what, connection.prepare(`SELECT count(*) FROM ${of} IN ${deleted}`).pluck().get() as number] as const;
     });
     const runs = all<RunRow>(
-      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted, r.answer AS own_answer,
+      `SELECT r.*, s.id AS session_id, s.deleted_at IS NOT NULL AS deleted, r.answer AS own_answer, s.workspace_node,
          ${kept('input_tokens')}, ${kept('output_tokens')},
          iif(r.outcome = 'completed', coalesce(r.answer,
            (SELECT text FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1)), NULL) AS answer
@@ -201,7 +208,7 @@ export function readStoredFacts(file: string): StoredFacts {
       remains: remains.flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what} of deleted sessions`])),
       cleanups: all('SELECT session_seq FROM cleanups').length,
       attachments: all(
-        `SELECT a.sha256, a.workspace_path, s.id AS session_id FROM attachments a
+        `SELECT a.sha256, a.workspace_path, s.id AS session_id, s.workspace_node FROM attachments a
          JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
          WHERE s.deleted_at IS NULL`,
       ),

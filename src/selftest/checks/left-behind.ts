@@ -6,6 +6,7 @@ import { databaseOf, readStoredFacts } from './journal-rows.ts';
 import { ledgerFaults } from './ledger-faults.ts';
 import { checkPieces } from './pieces.ts';
 import { checkRuns } from './runs.ts';
+import { placesOf } from './stored-blobs.ts';
 
 /** Checks what a storm has left; one finding for each promise. */
 export async function checkLeftBehind(dataDir: string, pieces: readonly Piece[]): Promise<Finding[]> {
@@ -15,7 +16,7 @@ export async function checkLeftBehind(dataDir: string, pieces: readonly Piece[])
     ...checkPieces(dataDir, pieces, facts.records),
     ...checkRuns(facts),
     { promise: 'ledger', checked: facts.records.length, problems: ledgerFaults(file) },
-    { promise: 'files', ...(await checkArtifacts(dataDir, file)) },
+    { promise: 'files', ...(await checkArtifacts(placesOf(dataDir), file)) },
   ]);
 }
 

@@ -1,13 +1,12 @@
 // What became of the pieces of work: each was accepted once, and its answer, steps and files are those of the script.
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { INTERRUPTED } from '../../agent/conversation/history.ts';
 import type { Finding, PromiseName } from '../promises.ts';
 import type { Piece } from '../work/load.ts';
 import { answerOf, callIdOf, fileOf, filesOf } from '../work/scripted-model.ts';
 import { databaseOf, type RunRecord } from './journal-rows.ts';
-import { makeReadStored } from './stored-blobs.ts';
+import { makeReadStored, placesOf } from './stored-blobs.ts';
 
 /** Checks what clients saw against what is stored. */
 export function checkPieces(dataDir: string, pieces: readonly Piece[], records: readonly RunRecord[]): Finding[] {
@@ -94,7 +93,7 @@ function files(completed: readonly RunRecord[], dataDir: string): Finding {
   const listed = connection.prepare<[number], { path: string; sha256: string }>(
     'SELECT path, sha256 FROM run_artifact_files WHERE run_seq = ?',
   );
-  const read = makeReadStored(connection, join(dataDir, 'blobs'));
+  const read = makeReadStored(connection, placesOf(dataDir));
   const problems: string[] = [];
   let checked = 0;
   for (const { run, calls } of completed) {

@@ -101,7 +101,7 @@ export async function blow(daemon: Victim, request: StormRequest): Promise<Storm
 }
 
 /** Starts the daemon and kills it some time after its first sign of life, or when it is ready before that; returns when. */
-async function killWhileStarting(daemon: Victim, afterMs: number): Promise<number> {
+export async function killWhileStarting(daemon: Victim, afterMs: number): Promise<number> {
   let over: 'ready' | 'dead' | null = null;
   const start = daemon.restart().then(
     () => void (over = 'ready'),
