@@ -176,7 +176,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   users: 'count create get findTokenHolder findLogin findNamed ensure change',
   teams: 'create get change',
   budgets: 'find list set remove reserve saveHeld forget settleLost release heldOf lookForBudgets',
-  budgetsInForce: 'any begun changed mayBe onChange look',
+  budgetsInForce: 'any begun look changed mayBe onChange',
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
