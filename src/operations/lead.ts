@@ -13,7 +13,10 @@ export function requireLead({ store, node }: LeadParts, what: string): void {
   if (store.peers === null) return;
   const leader = node.list().find((one) => one.leader);
   if (leader === undefined)
-    throw new ErrandError('unavailable', `${what} by the node that leads, and none does at this moment. Try again in a minute.`);
+    throw new ErrandError(
+      'unavailable',
+      `${what} by the node that leads, and none does at this moment. Try again in a minute.`,
+    );
   if (leader.isThis) return;
   const { name, address } = leader;
   throw new ErrandError('conflict', `${what} by the node that leads: ${name} (${address}). Ask that one.`);

@@ -12,7 +12,8 @@ import type { WaitingRun } from '../../store/runs/waiting-runs.ts';
 /**
  * Why a run waits. `session_busy`: for an earlier run of its session. `user_input`: that one waits for its user.
  * `stop_unconfirmed`: for the executor of a stopped run of its session. `key_order`: for an earlier run of its key.
- * `task_busy`: for an earlier firing of its scheduled task. `slots_full`, `background_limit`: for a worker slot. `not_claiming`: no node that has workers is online, but for those that drain or are shutting down.
+ * `task_busy`: for an earlier firing of its scheduled task. `slots_full`, `background_limit`: for a worker slot, of any node. `not_claiming`:
+ * every node has no workers, drains or is shutting down.
  * `starting`: it no longer waits for anything.
  */
 export type WaitReason =

@@ -26,6 +26,8 @@ async function open(over: Partial<BackupParts> = {}) {
     backups: { jobs, prune: backups.prune },
     audit: { act: async () => undefined },
     settings,
+    store: { peers: null },
+    node: { list: () => [] },
   });
   const http = await openFixture({ operations, logged });
   const asAdmin = (method: string, path: string, body?: object) =>

@@ -43,7 +43,7 @@ Reasons:
   key_order         an earlier run of its API key is also waiting
   slots_full        every worker slot is occupied
   background_limit  the limit of background runs that execute at the same time is reached
-  not_claiming      the node has no workers, drains, or is shutting down
+  not_claiming      no node starts runs: it has no workers, drains, or is shutting down
   starting          no reason: it is about to start`;
 
 function summaryOf(call: string, queue: QueueWire): string {
