@@ -103,7 +103,7 @@ async function build(start: Start): Promise<Daemon> {
   // Runs need to know of the sandbox.
   await Promise.all([rescued, sandboxFound]);
   const listeners = await openListeners(start, app, { live, certificate, log });
-  const metrics = await telemetry.open({ config, pool: rooms.pool, node: rooms.node, readiness, backups });
+  const metrics = await telemetry.open({ ...rooms, config, readiness, backups });
   // After the listeners are open: credentials that a failed start had created would never be shown.
   const created = await createFirstAdministrator(store, config.locations, FIRST_ADMINISTRATOR);
   markOwnRows(dataDir, location, joined);

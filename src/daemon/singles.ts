@@ -7,6 +7,7 @@ export interface Singles {
   service(service: Pick<Service, 'wake' | 'stop'>): { readonly start: () => void; readonly stop: Closer };
   /** A wake that counts only while this node leads: what happened before, the start finds in the rows. */
   during<Args extends readonly unknown[]>(wake: (...args: Args) => void): (...args: Args) => void;
+  leads(): boolean;
   /** This node leads from now on. It does so until its process ends. */
   start(): void;
   /** The services of the daemon start: those that are to start as soon as it leads. */
@@ -32,6 +33,7 @@ export function makeSingles(): Singles {
       (...args) => {
         if (leads) wake(...args);
       },
+    leads: () => leads,
     start: () => {
       leads = true;
       startAll();

@@ -18,12 +18,10 @@ function operationsAt({
   peers?: Store['peers'];
 }) {
   const done: string[] = [];
-  const note =
-    (what: string, result: unknown = undefined) =>
-    async () => {
-      done.push(what);
-      return result;
-    };
+  const note = (what: string, result?: unknown) => async () => {
+    done.push(what);
+    return result;
+  };
   const node = { list: () => nodes };
   const audit = { act: note('audit') } as never;
   const ofRetention = makeRetentionOperations({

@@ -32,6 +32,7 @@ interface MeasuredParts {
   readonly node: { list: GaugeSources['nodes'] };
   readonly readiness: GaugeSources['readiness'];
   readonly backups: { health: GaugeSources['backups'] };
+  readonly singles: { leads: GaugeSources['leads'] };
 }
 
 export interface Telemetry {
@@ -56,10 +57,11 @@ export async function openTelemetry(parts: TelemetryParts): Promise<Telemetry> {
   closers.push(metrics.stop);
   return {
     watching,
-    open: async ({ config, pool, node, readiness, backups }) => {
+    open: async ({ config, pool, node, readiness, backups, singles }) => {
       const { dataDir } = config.locations;
       const workers = () => ({ ...pool.load(), slots: pool.slots() });
-      const scrape = metrics.begin({ dataDir, workers, nodes: node.list, readiness, backups: backups.health });
+      const measured = { dataDir, workers, nodes: node.list, readiness, backups: backups.health, leads: singles.leads };
+      const scrape = metrics.begin(measured);
       const listener = await listenFor(makeMetricsServer({ scrape, clock, log }), target);
       closers.push(listener.close);
       return listener.address;

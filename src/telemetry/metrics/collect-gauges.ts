@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Clock } from '../../domain/clock.ts';
 import { countNodes, type KnownNode } from '../../domain/nodes/node.ts';
+import type { EngineFigures } from '../../store/engine/database.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type BoundedName, OTHER } from './bounded-names.ts';
 import type { Meters } from './meters.ts';
@@ -26,6 +27,8 @@ export interface GaugeSources {
   nodes(): readonly Pick<KnownNode, 'state'>[];
   /** How scheduled backups are doing; null without a schedule. */
   backups(): { readonly lastAt: number | null; readonly failure: string | null } | null;
+  /** Whether this node measures what is the same at all nodes: otherwise a sum over them would have it several times. */
+  leads(): boolean;
 }
 
 export interface Gauges {
@@ -37,6 +40,8 @@ export interface Gauges {
 interface Part {
   /** What it measures, which is left out when it fails. */
   readonly gauges: readonly NameOf<'gauge'>[];
+  /** Whether all of it is the same at all nodes. */
+  readonly isOfInstallation?: true;
   measure(sources: GaugeSources, meters: Meters): Promise<void> | void;
 }
 
@@ -52,6 +57,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   queue: {
     gauges: ['errand_queue_runs'],
+    isOfInstallation: true,
     measure: async ({ store }, meters) => {
       const counts = await store.runs.countUnfinished();
       for (const [state, runs] of Object.entries(counts)) meters.set('errand_queue_runs', { state }, runs);
@@ -68,12 +74,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   nodes: {
     gauges: ['errand_nodes'],
+    isOfInstallation: true,
     measure: ({ nodes }, meters) => {
       for (const [state, count] of Object.entries(countNodes(nodes()))) meters.set('errand_nodes', { state }, count);
     },
   },
   webhooks: {
     gauges: ['errand_webhooks_failing', 'errand_webhooks_disabled'],
+    isOfInstallation: true,
     measure: async ({ store }, meters) => {
       const { failing, disabled } = await store.webhooks.trouble(0);
       meters.set('errand_webhooks_failing', {}, failing);
@@ -88,6 +96,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       'errand_journal_oldest_event_timestamp_seconds',
       'errand_audit_newest_entry_id',
     ],
+    isOfInstallation: true,
     measure: setDepths,
   },
   engine: {
@@ -116,7 +125,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       if (health.lastAt !== null) meters.set('errand_backup_newest_timestamp_seconds', {}, health.lastAt / 1_000);
     },
   },
-  budgets: { gauges: ['errand_team_budget_used_ratio'], measure: setBudgets },
+  budgets: { gauges: ['errand_team_budget_used_ratio'], isOfInstallation: true, measure: setBudgets },
   process: {
     gauges: ['process_resident_memory_bytes', 'process_open_fds'],
     measure: (_, meters) => {
@@ -164,19 +173,25 @@ async function setDepths({ store, clock }: GaugeSources, meters: Meters): Promis
   meters.set('errand_audit_newest_entry_id', {}, depths.newestAuditId);
 }
 
-async function setEngine({ store }: GaugeSources, meters: Meters): Promise<void> {
-  const { engine, version, bytes, freeBytes, logBytes, pool, replicas } = await store.figures();
+async function setEngine({ store, leads }: GaugeSources, meters: Meters): Promise<void> {
+  const { engine, version, pool, ...ofAll } = await store.figures();
   meters.set('errand_database_info', { engine, version }, 1);
-  meters.set('errand_database_size_bytes', {}, bytes);
-  meters.set('errand_database_free_bytes', {}, freeBytes);
-  if (logBytes !== null) meters.set('errand_database_wal_bytes', {}, logBytes);
-  const lags = replicas.map(({ lagBytes }) => lagBytes);
-  if (lags.length > 0) meters.set('errand_database_replica_lag_bytes', {}, Math.max(...lags));
+  if (leads()) setSizes(ofAll, meters);
   if (pool === null) return;
   meters.set('errand_database_connections', { state: 'busy' }, pool.busy);
   meters.set('errand_database_connections', { state: 'idle' }, pool.open - pool.busy);
   meters.set('errand_database_connections_max', {}, pool.most);
   meters.set('errand_database_waiting', {}, pool.waiting);
+}
+
+type Sizes = Pick<EngineFigures, 'bytes' | 'freeBytes' | 'logBytes' | 'replicas'>;
+
+function setSizes({ bytes, freeBytes, logBytes, replicas }: Sizes, meters: Meters): void {
+  meters.set('errand_database_size_bytes', {}, bytes);
+  meters.set('errand_database_free_bytes', {}, freeBytes);
+  if (logBytes !== null) meters.set('errand_database_wal_bytes', {}, logBytes);
+  const lags = replicas.map(({ lagBytes }) => lagBytes);
+  if (lags.length > 0) meters.set('errand_database_replica_lag_bytes', {}, Math.max(...lags));
 }
 
 /** Each sample wakes the process: at 20 ms that took most of what metrics cost. What holds the loop for longer is always seen. */
@@ -200,8 +215,9 @@ export function makeGauges(sources: GaugeSources, meters: Meters): Gauges {
   return {
     collect: async () => {
       measureProcess();
-      for (const [part, { gauges, measure }] of Object.entries(PARTS)) {
+      for (const [part, { gauges, isOfInstallation, measure }] of Object.entries(PARTS)) {
         for (const name of gauges) meters.clear(name);
+        if (isOfInstallation && !sources.leads()) continue;
         try {
           await measure(sources, meters);
         } catch {

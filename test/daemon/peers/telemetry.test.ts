@@ -44,6 +44,7 @@ async function measured({ store }: Peer, clock: Parameters<typeof openMetrics>[0
     nodes: () => [],
     readiness: () => ({ ready: true, parts: [] }),
     backups: () => null,
+    leads: () => true,
   });
   return async () => {
     const lines = (await scrape()).split('\n');

@@ -32,6 +32,7 @@ async function openMeasured(fixture: StoreFixture, over: Partial<GaugeSources> =
     nodes: () => [{ state: 'online' as const }],
     readiness: () => READY,
     backups: () => null,
+    leads: () => true,
   };
   const scrape = metrics.begin(Object.assign(sources, over));
   const hooks: MetricHooks = metrics.hooks;
@@ -274,4 +275,31 @@ test('runs that ended while the storage could not be read are counted afterwards
   expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(0);
   expect(read).toHaveBeenCalledOnce();
   expect((await scrape()).get('errand_runs_total{status="completed",mode="queued"}')).toBe(1);
+});
+
+test('what is the same at all nodes is measured by the one that leads, what is its own by each', {
+  tags: ['L7'],
+}, async () => {
+  const fixture = await storeFixture();
+  let leads = true;
+  const { scrape } = await openMeasured(fixture, { leads: () => leads });
+  await fixture.accept();
+  const OF_ALL = [
+    'errand_queue_runs{state="queued"}',
+    'errand_queue_oldest_seconds',
+    'errand_nodes{state="online"}',
+    'errand_webhooks_failing',
+    'errand_webhook_deliveries_pending',
+    'errand_journal_newest_event_id',
+    'errand_database_size_bytes',
+    'errand_database_free_bytes',
+  ];
+  const OF_EACH = ['errand_workers_slots', 'errand_ready', 'errand_disk_free_bytes', 'process_open_fds'];
+  const measured = async () => {
+    const values = await scrape();
+    return [...OF_ALL, ...OF_EACH].filter((name) => values.has(name));
+  };
+  expect(await measured()).toEqual([...OF_ALL, ...OF_EACH]);
+  leads = false;
+  expect(await measured()).toEqual(OF_EACH);
 });
