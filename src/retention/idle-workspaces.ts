@@ -4,12 +4,14 @@ import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import type { Workspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
 import type { Store } from '../store/open-store.ts';
-import { type Batch, makeBatch, type Removed, START } from '../store/retention/batch.ts';
+import { type Batch, type Cursor, makeBatch, type Removed, START } from '../store/retention/batch.ts';
 
 export interface IdleWorkspaceParts {
   readonly store: Pick<Store, 'retention'>;
   readonly workspaces: Pick<Workspaces, 'retire' | 'removeRetired'>;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
+  /** Whether other nodes may have workspaces: then none is emptied. */
+  readonly isShared: boolean;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Pick<Log, 'error'>;
 }
@@ -19,9 +21,18 @@ export interface IdleWorkspaceParts {
  * process: a run that begins afterwards finds an empty workspace. A kill leaves the session as idle as before. One whose files can't be
  * removed is passed, until the next pass: others must not wait for it.
  */
-export function makeEmptyIdle({ store: { retention }, workspaces, snapshotThread, clock, log }: IdleWorkspaceParts) {
+export function makeEmptyIdle({
+  store: { retention },
+  workspaces,
+  snapshotThread,
+  isShared,
+  clock,
+  log,
+}: IdleWorkspaceParts): (before: number, batch?: Batch, from?: Cursor) => Promise<Removed> {
   // Each commit has a time of its own.
   const batch = () => makeBatch(() => clock.monotonic());
+  // That a directory isn't here says nothing where other nodes have some: what is recorded of them is all that they could be laid out from.
+  if (isShared) return async (): Promise<Removed> => ({ rows: 0, more: false });
   return async (before: number, _batch?: Batch, from = START): Promise<Removed> => {
     const { session, more, next } = await retention.takeIdle(before, batch(), from);
     if (session === undefined) return { rows: 0, more, next };

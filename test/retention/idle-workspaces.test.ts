@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 async function idleFixture() {
   const fixture = await artifactFixture();
   const collector = fixture.collect();
-  const emptyIdle = makeEmptyIdle(fixture);
+  const emptyIdle = makeEmptyIdle({ ...fixture, isShared: false });
   const finished = async (files: Record<string, string>, sessionId: string | null = null) => {
     const run = await fixture.begin(sessionId);
     const baseline = collector.baselineOf(run);
@@ -106,7 +106,11 @@ test('a session whose files can not be removed is passed', async () => {
     if (id === stuck.sessionId) throw new Error('EPERM');
     return fixture.workspaces.removeRetired(id);
   };
-  const emptyIdle = makeEmptyIdle({ ...fixture, workspaces: { ...fixture.workspaces, removeRetired } });
+  const emptyIdle = makeEmptyIdle({
+    isShared: false,
+    ...fixture,
+    workspaces: { ...fixture.workspaces, removeRetired },
+  });
   const first = await emptyIdle(before);
   expect(first).toMatchObject({ rows: 0, more: true });
   expect(await emptyIdle(before, undefined, first.next)).toMatchObject({ rows: 1 });
@@ -137,4 +141,18 @@ test('what a kill interrupts is finished by the next pass', async () => {
   expect((await fixture.exportOf(run)).files).toEqual([]);
   expect((await fixture.store.sessions.getSetup(run.sessionSeq)).workspaceRemovedAt).not.toBe(null);
   expect(await fixture.emptyIdle(at)).toMatchObject({ rows: 0, more: false });
+});
+
+test('where other nodes may have workspaces, what is recorded of an idle one stays', async () => {
+  const fixture = await idleFixture();
+  const run = await fixture.finished({ 'tide.txt': 'high' });
+  fixture.clock.advance(9 * DAY);
+  const emptyIdle = makeEmptyIdle({ ...fixture, isShared: true });
+  expect(
+    await emptyIdle(
+      fixture.clock.now() - DAY,
+      makeBatch(() => 0),
+    ),
+  ).toEqual({ rows: 0, more: false });
+  expect((await fixture.exportOf(run)).files).toMatchObject([{ path: '/tide.txt' }]);
 });

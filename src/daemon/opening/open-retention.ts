@@ -34,7 +34,7 @@ export function openRetention(parts: OpenRetentionParts): Retention {
   const retention = makeRetention({
     store,
     seal: makeSeal(deriveKey),
-    emptyIdle: makeEmptyIdle(parts),
+    emptyIdle: makeEmptyIdle({ ...parts, isShared: store.peers !== null }),
     upgradeCopies: keepOfUpgradeCopies(dataDir),
     orphans: makeOrphans(parts),
     beforeRemoving: webhooks.planner.catchUp,
