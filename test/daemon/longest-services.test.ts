@@ -239,10 +239,12 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
 const LITTLE: Readonly<Record<string, string>> = {
   'src/config/live-certificate.ts': 'reads a certificate and its key',
   'src/config/watch.ts': 'sets a watch again',
+  'src/daemon/looks.ts': 'wakes other services',
   'src/doctor/disk-watch.ts': 'one row an hour',
   'src/execution/artifacts/lost-workspaces.ts': 'a hundred sessions, a few commits for each',
   'src/execution/artifacts/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
   'src/files/blobs/s3/cache.ts': 'fifty files of a bucket in each turn',
+  'src/execution/executor/budget-watch.ts': 'one statement that finds a row or none',
   'src/execution/queue/leases.ts': 'one statement for the runs that execute here',
   'src/execution/queue/heartbeat.ts': 'at most a thousand rows of nodes, which have a case among the verbs',
   'src/telemetry/traces/traces.ts': 'the time lines of a few runs, which end by themselves',

@@ -20,6 +20,8 @@ import {
 
 const TEMPORARY = /^\.errand-tmp-/;
 const INTERRUPTED = /^Interrupted, outcome unknown/;
+/** What an attempt at another node is told of its workspace. */
+const OF_WORKSPACE = /\n\nNote: your workspace had to be restored[^]*?Look at what is there before you rely on it\./g;
 
 /** The number of a run's turn. */
 export function numberOf({ messages }: RunRecord): number {
@@ -166,7 +168,9 @@ function checkLine(line: AuditLine, record: RunRecord, facts: StoredFacts): stri
 function checkShown(record: RunRecord, step: number, replies: AuditLine['shown'][number]): string[] {
   const calls = record.calls.filter((call) => call.step === step);
   const recorded = calls.map(({ name, output }) => `${name}: ${output}`).join('\n');
-  const shown = replies.map(({ name, result }) => `${name}: ${result}`).join('\n');
+  const results = replies.map(({ name, result }) => `${name}: ${result}`).join('\n');
+  // Told at an attempt of its own, and recorded nowhere.
+  const shown = record.run.attempt > 1 ? results.replaceAll(OF_WORKSPACE, '') : results;
   return recorded === shown ? [] : [`of step ${step} it was shown "${shown}", recorded is "${recorded}"`];
 }
 

@@ -20,11 +20,14 @@ function stepsIn(sources: readonly string[]): string[] {
   return sources.flatMap((source) => [...source.matchAll(STEP)].map((match) => match[1]!));
 }
 
+/** What is before a step that is yielded, passed on, listed for who yields all of a list, or the name of a method. */
+const PASSED_ON = /(yield\*|=>|return|function\*?|\[(?:[^[\]]*,)?|\n\s*\*)\s*$/;
+
 /** Calls of a step that is neither yielded nor passed on, with their context. */
 function forgotten(source: string, steps: readonly string[]): string[] {
   const calls = new RegExp(String.raw`(?<![.\w])(?:(?:${steps.join('|')})\(|${STATEMENT})`, 'g');
   return [...source.matchAll(calls)]
-    .filter(({ index }) => !/(yield\*|=>|return|function\*?)\s*$/.test(source.slice(0, index)))
+    .filter(({ index }) => !PASSED_ON.test(source.slice(Math.max(0, index - 200), index)))
     .map(({ index }) => source.slice(Math.max(0, index - 40), index + 40));
 }
 
