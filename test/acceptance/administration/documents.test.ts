@@ -58,6 +58,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'systemctl stop errand\nrunuser -u errand -- errand blobs copy': 'needs a bucket: s3.test.ts',
   'install -m 644 root.crt': 'needs a server with a certificate: store/engine/postgres/opening/opening-faults.test.ts',
   'errand backup restore /mnt/backup/errand --to': 'needs a server: backups/postgres.test.ts',
+  'errand doctor\nerrand nodes list': 'needs a server and a bucket: acceptance/postgres/several-nodes.test.ts',
+  'rsync -a root@first': 'copies from another machine',
+  '[Service]\nEnvironment=ERRAND_NODE_NAME': 'is a drop-in of the unit: scripts/systemd',
+  'errand nodes drain south': 'needs several daemons: acceptance/administration/nodes.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
     'ends only with its reader: http/office/floor-stream.test.ts',
 };

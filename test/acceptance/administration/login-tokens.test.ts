@@ -1,5 +1,4 @@
 // Login tokens on the real binary: the three grants, what a token opens, its end, and the keys behind it.
-import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -309,16 +308,17 @@ describe('before it serves', () => {
   }, async () => {
     const credentials = join(temporaryDirectory(), 'credentials');
     mkdirSync(credentials);
-    writeFileSync(join(credentials, 'master-key'), createHash('sha256').update('k').digest(), { mode: 0o440 });
     const env = { CREDENTIALS_DIRECTORY: credentials };
-    const daemon = await startDaemonProcess({ env });
+    const daemon = await startDaemonProcess();
     try {
-      // `init` ran without the credential; from here on the daemon has to do without the file.
+      // `init` has made the file; from here on the daemon has to do without it.
       await daemon.stop();
-      rmSync(join(daemon.dataDir, 'master.key'));
-      await daemon.restart();
+      const file = join(daemon.dataDir, 'master.key');
+      writeFileSync(join(credentials, 'master-key'), readFileSync(file), { mode: 0o440 });
+      rmSync(file);
+      await daemon.restart({ env });
       const token = await asAdmin(daemon);
-      await daemon.restart();
+      await daemon.restart({ env });
       expect(filesBelow(daemon.dataDir)).not.toContain('master.key');
       expect(await statusAt(daemon, '/api/v1/status', token)).toBe(200);
     } finally {
