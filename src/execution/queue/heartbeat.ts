@@ -12,6 +12,8 @@ import { makeOwnClock } from './own-clock.ts';
 import type { Sightings } from './sightings.ts';
 import { takeNode, wordsOfCopy } from './take-node.ts';
 
+/** After a beat that was slow. */
+const LEAST_PAUSE_MS = 1_000;
 /** How often nodes that have long been silent are forgotten: once an hour. */
 const BEATS_BETWEEN_FORGETTING = 3_600_000 / BEAT_MS;
 
@@ -79,6 +81,7 @@ export function makeHeartbeat(
   }
 
   async function work(): Promise<number> {
+    const begunAt = clock.monotonic();
     let said = await beat();
     if (said !== null && said.draining !== isDraining()) {
       follow(said.draining);
@@ -91,7 +94,8 @@ export function makeHeartbeat(
     if (copied() === null) replaced = null;
     setContested(sightings.isContested(id));
     await forget();
-    return BEAT_MS;
+    // From beat to beat: a slow one must not put off the next.
+    return Math.max(LEAST_PAUSE_MS, begunAt + BEAT_MS - clock.monotonic());
   }
 
   const refresh = () => beatNow(service);
