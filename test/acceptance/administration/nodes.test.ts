@@ -94,7 +94,7 @@ test('nodes are found by name and by the start of their id, and drains are in th
   expect((await errand('nodes', 'show', id.slice(0, 13))).stdout).toContain(`id\t${id}\n`);
   await expect(errand('nodes', 'drain', 'south')).rejects.toMatchObject({ code: 5 });
   const { stdout } = await errand('nodes', 'list');
-  expect(stdout.split('\t').slice(0, 5)).toEqual(['north', id, 'online', '3', '0']);
+  expect(stdout.split('\t').slice(0, 6)).toEqual(['north', id, 'online', 'yes', '3', '0']);
   expect(JSON.parse((await errand('nodes', 'list', '-o', 'json')).stdout)).toMatchObject({ total: 1, items: [{ id }] });
   const { stdout: status } = await errand('status');
   expect(status).toContain(`node\tnorth\nnode_id\t${id}\n`);
@@ -111,7 +111,7 @@ test('the row of a node that died is offline, is removed, and takes no part in w
      VALUES ('${SOUTH}', 'dead', 'south', 'south', '0.1.0', '192.0.2.7:8484', 8, '[]', 3, 1, 1, 9, 0, 0, 0)`,
   );
   const { stdout } = await errand('nodes', 'list');
-  expect(stdout.split('\n')[1]!.split('\t').slice(0, 5)).toEqual(['south', SOUTH, 'offline', '8', '3']);
+  expect(stdout.split('\n')[1]!.split('\t').slice(0, 6)).toEqual(['south', SOUTH, 'offline', '', '8', '0']);
   expect(await takeTurn(daemon, { content: 'quick' })).toMatchObject({ status: 200 });
   const status = (await daemon.admin('GET', '/api/v1/status')) as { nodes: { name: string; online: boolean }[] };
   expect(status.nodes.map(({ name, online }) => [name, online])).toEqual([
