@@ -47,6 +47,8 @@ async function newerCode(runsWith: number): Promise<typeof openPostgres> {
   }));
   const code = await import('../../../../../src/store/engine/postgres/open-database.ts');
   vi.doUnmock('../../../../../src/store/engine/schema.ts');
+  // The next file of this worker shares its modules: it must not get those of the newer code.
+  vi.resetModules();
   return code.openPostgres;
 }
 
