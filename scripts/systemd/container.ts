@@ -39,7 +39,8 @@ export async function layDebian(root: string, { suite, packages, copyOf, limitMs
   if (code !== 0) throw new Skipped(`Debian could not be fetched: ${output.trimEnd().split('\n').at(-1)}`);
 }
 
-const MODELS = `endpoints: { here: { kind: openai, base_url: "http://127.0.0.1:9797/v1" } }
+/** The models.yaml of the scripted model, at this port of each machine. */
+export const MODELS = `endpoints: { here: { kind: openai, base_url: "http://127.0.0.1:9797/v1" } }
 models: { scripted: { endpoint: here, model: scripted, context_window: 128000 } }
 scenarios: { general: { model: scripted } }
 `;

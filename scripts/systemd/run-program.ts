@@ -9,6 +9,13 @@ export interface ProgramRun {
   readonly output: string;
 }
 
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly limitMs: number;
+  /** Its standard input; without it, that is empty. */
+  readonly input?: string | undefined;
+}
+
 const MOST_CHARACTERS = 200_000;
 /** How long after SIGTERM, which a container takes as "shut down". */
 const GRACE_MS = 20_000;
@@ -17,9 +24,11 @@ const GRACE_MS = 20_000;
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { cwd, limitMs }: { readonly cwd?: string; readonly limitMs: number },
+  { cwd, limitMs, input }: RunOptions,
 ): Promise<ProgramRun> {
-  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  // A program may end without having read it.
+  child.stdin.on('error', () => undefined).end(input);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
