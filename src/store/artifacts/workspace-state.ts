@@ -80,3 +80,9 @@ export const recordedAt = (state: WorkspaceState, token: string | null, run: num
   asOfRun: run,
   asOfStep: step,
 });
+
+/** The newest recorded step of a run; 0 while there is none. */
+export function* newestStep(tx: Reader, runSeq: number): Step<number> {
+  const sql = 'SELECT coalesce(max(step), 0) AS step FROM steps WHERE run_seq = ?';
+  return (yield* tx.get<{ step: number }>(sql, runSeq))!.step;
+}

@@ -9,7 +9,8 @@ import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
-import { recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { noteBefore } from './baseline-files.ts';
+import { newestStep, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
 export interface Difference {
@@ -92,6 +93,19 @@ export const contentsOf = async ({ contents }: FoundDifference, { files }: Diffe
 /** The verbs on trees. `atOnce`: files of one commit. */
 export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT_ONCE } = {}) {
   const keepPart = write(keepIn);
+
+  async function keep(fence: Fence, found: FoundDifference, of: Omit<KeptPart, 'end' | 'contents'>) {
+    const parts = [...partsOf(found, atOnce)];
+    const replaced: string[] = [];
+    for (const part of parts) {
+      const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
+      const keys = await keepPart(fence, part, { ...of, end, contents: await contentsOf(found, part) });
+      if (keys === undefined) return undefined;
+      for (const key of keys) replaced.push(key);
+    }
+    return replaced;
+  }
+
   return {
     /** What a look at a session's workspace is compared with. */
     findWorkspace: read(function* (tx: Reader, sessionSeq: number): Step<RecordedWorkspace> {
@@ -113,21 +127,23 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
       fence: Fence,
       found: FoundDifference,
       here: Here = null,
-    ): Promise<readonly string[] | undefined> => {
-      const parts = [...partsOf(found, atOnce)];
-      const replaced: string[] = [];
-      for (const part of parts) {
-        const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
-        const keys = await keepPart(fence, part, { end, here, contents: await contentsOf(found, part) });
-        if (keys === undefined) return undefined;
-        for (const key of keys) replaced.push(key);
-      }
-      return replaced;
-    },
+    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: 'before', here }),
+
+    /**
+     * Records the workspace of a run in its midst, after its newest step. What it has changed stays its own: its artifacts are the same as
+     * without. Otherwise as `keepBaseline`.
+     */
+    keepCheckpoint: async (
+      fence: Fence,
+      found: FoundDifference,
+      here: Here = null,
+    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: 'midst', here }),
   };
 }
 
 interface KeptPart {
+  /** Of the run: before its first change, or in its midst. */
+  readonly moment: 'before' | 'midst';
   /** It is the last part. */
   readonly end: { readonly token: string | null } | null;
   readonly here: Here;
@@ -138,14 +154,16 @@ function* keepIn(
   tx: Transaction,
   fence: Fence,
   part: Difference,
-  { end, here, contents }: KeptPart,
+  { moment, end, here, contents }: KeptPart,
 ): Step<readonly string[] | undefined> {
   if (!(yield* holds(tx, fence)) || !(yield* isWorkspaceHere(tx, fence.sessionSeq, here))) return undefined;
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
+  if (moment === 'midst') yield* noteBefore(tx, fence, change);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
-  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token, runSeq, 0));
+  const step = moment === 'midst' ? yield* newestStep(tx, runSeq) : 0;
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token, runSeq, step));
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
   return change.replacedKeys;
