@@ -1,7 +1,10 @@
 // The baseline of a run's workspace: waits until the workspace is free, and records its files before the run changes any of them, so
 // that what differs after the run is the run's own (E5).
 import { existsSync } from 'node:fs';
+import { within } from '../../domain/clock.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
+import type { FoundDifference, RecordedWorkspace } from '../../store/artifacts/workspace-tree.ts';
+import type { Fence } from '../../store/runs/fence.ts';
 import type { Before } from '../../store/artifacts/artifact-queue.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { ArtifactParts } from './artifact-parts.ts';
@@ -25,6 +28,11 @@ export interface WorkspaceBaseline {
    * the workspace is compared with what its last run left.
    */
   take(): Promise<true>;
+  /**
+   * Records the workspace, before a run leaves its worker that may go on at another node: what isn't recorded within 4 s is not there.
+   * Nothing where all workspaces are here, or when the run has not begun to change any files. Never rejects.
+   */
+  keep(): Promise<void>;
   /** The run was aborted, or has ended. */
   abort(): void;
 }
@@ -33,6 +41,8 @@ export interface WorkspaceBaseline {
 export type Collected = (run: BaselineRun, off: Halt) => Promise<Before>;
 
 const LOOK_MS = 60_000;
+/** A daemon that stops waits for 5 s, and so does whoever asks its user. */
+const KEEP_MS = 4_000;
 
 /** Whether a run has a baseline of its own. One that was interrupted continues with that of its first attempt. */
 export const hasBaseline = ({ attempt, opensSession }: Pick<BaselineRun, 'attempt' | 'opensSession'>): boolean =>
@@ -42,50 +52,95 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
   const off = makeHalt();
   const calledOff = () => new Promise<undefined>((resolve) => off.listen(() => resolve(undefined)));
   let taken: Promise<true> | undefined;
+  /** Whether the workspace may have changed since the baseline, and by nobody but the run. */
+  let mayHaveChanged = false;
+  const begun = async (): Promise<true> => {
+    if (hasBaseline(run)) await take(parts, run, off.signal);
+    if (!off.isHalted) mayHaveChanged = true;
+    return true;
+  };
   return {
     prepare: async () => {
       // Nothing precedes the run that opens its session, but earlier attempts.
       const before = run.opensSession ? undefined : await Promise.race([collected(run, off), calledOff()]);
       // Of those that an earlier attempt has got, nobody has asked.
       const hasNotes = before?.hasNotes ?? run.attempt > 1;
-      if (off.isHalted || !isAway(parts, run, before?.hasFiles ?? false)) return { kind: 'ready', hasNotes };
-      return layWorkspace(parts, run, { off, hasNotes });
+      const isHere = off.isHalted || !isAway(parts, run, before?.hasFiles ?? false);
+      const prepared: Prepared = isHere
+        ? { kind: 'ready', hasNotes }
+        : await layWorkspace(parts, run, { off, hasNotes });
+      // Earlier attempts may have left something that isn't recorded.
+      if (prepared.kind === 'ready' && !off.isHalted) mayHaveChanged = run.attempt > 1;
+      return prepared;
     },
-    take: () => (taken ??= hasBaseline(run) ? take(parts, run, off.signal) : Promise.resolve(true)),
+    take: () => (taken ??= begun()),
+    keep: async () => {
+      if (parts.here !== null && mayHaveChanged) await within(parts.clock, KEEP_MS, keep(parts, run), undefined);
+    },
     abort: () => off.halt(),
   };
 }
 
 /** Records how the workspace differs from what its last run left. */
-async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): Promise<true> {
+async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): Promise<void> {
+  const { artifacts } = parts.store;
+  await record(parts, run, {
+    signals: [off],
+    limitMs: LOOK_MS,
+    keep: async (fence, found, recorded) =>
+      found.token === recorded.token ? [] : artifacts.keepBaseline(fence, found, parts.here),
+    failure: 'the baseline of a workspace could not be taken',
+  });
+}
+
+/** Records what the run has changed until now. */
+async function keep(parts: ArtifactParts, run: BaselineRun): Promise<void> {
+  const { artifacts } = parts.store;
+  await record(parts, run, {
+    signals: [],
+    limitMs: KEEP_MS,
+    keep: async (fence, found) => artifacts.keepCheckpoint(fence, found, parts.here),
+    failure: 'the workspace of a run could not be recorded; where it goes on, its last changes are missing',
+  });
+}
+
+interface Recording {
+  /** Besides the limit, and the end of the daemon. */
+  readonly signals: readonly AbortSignal[];
+  readonly limitMs: number;
+  /** Returns the contents that the workspace no longer has; undefined: nothing was recorded. */
+  keep(fence: Fence, found: FoundDifference, recorded: RecordedWorkspace): Promise<readonly string[] | undefined>;
+  readonly failure: string;
+}
+
+/** Looks at the workspace, and records what was found. Never rejects. */
+async function record(
+  parts: ArtifactParts,
+  run: BaselineRun,
+  { signals, limitMs, keep: keepFound, failure }: Recording,
+): Promise<void> {
   const { store, blobs, clock, stopping, log } = parts;
   const { seq: runSeq, sessionSeq, attempt } = run;
   const late = new AbortController();
-  const timer = clock.after(LOOK_MS, () => late.abort());
+  const timer = clock.after(limitMs, () => late.abort());
   const hold = blobs.hold();
   /** Undefined: all that was stored. */
   let unused: readonly string[] | undefined;
   try {
     const recorded = await store.artifacts.findWorkspace(sessionSeq);
-    if (!recorded.hasFiles && !existsSync(parts.workspaces.pathOf(run.sessionId))) return true;
-    const signal = AbortSignal.any([off, late.signal, stopping]);
+    if (!recorded.hasFiles && !existsSync(parts.workspaces.pathOf(run.sessionId))) return;
+    const signal = AbortSignal.any([...signals, late.signal, stopping]);
     const found = await lookAt(parts, run, { recorded, hold, signal });
-    if (found.token === recorded.token) unused = [];
-    else
-      unused = await store.artifacts.keepBaseline(
-        { sessionSeq, runSeq, attempt },
-        { ...found, contents: hold.contents },
-        parts.here,
-      );
+    const fence = { sessionSeq, runSeq, attempt };
+    unused = await keepFound(fence, { ...found, contents: hold.contents }, recorded);
   } catch (error) {
     const facts = { session_id: run.sessionId, run_id: run.id, err: error };
-    if (!off.aborted) log.warn(facts, 'the baseline of a workspace could not be taken');
+    if (!signals.some(({ aborted }) => aborted)) log.warn(facts, failure);
   } finally {
     timer.cancel();
     const held = hold.release();
     void removeUnused(parts, unused ?? held);
   }
-  return true;
 }
 
 /** The run doesn't wait for it: there may be very many. */

@@ -188,6 +188,8 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   const facts = { attempt: claim.run.attempt, why, counted: interruption === 'crash' };
   parts.log.warn(logFacts(state, facts), 'the run was interrupted');
   if (isLost) await tidy(state);
+  // Another node may be the next one to have it.
+  if (state.abortedFor !== 'unavailable') await state.baseline.keep();
   await interrupt(state, interruption);
 }
 
@@ -226,6 +228,7 @@ async function waitForUser(state: RunState, { id, name, input }: ToolCall): Prom
   const { parts, claim } = state;
   const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
   const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
+  await state.baseline.keep();
   if (await parts.store.runs.waitForUser(progressOf(state), question)) {
     parts.log.info({ run_id: claim.run.id, session_id: claim.run.sessionId }, 'the run waits for its user');
   }

@@ -2,6 +2,7 @@
 import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts';
 import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { filesAt } from './files-at.ts';
 import type { Fence } from '../runs/fence.ts';
 
 type Changed = FileVersion & { readonly change: FileChange };
@@ -49,10 +50,6 @@ export function* sinceBaseline(tx: Reader, runSeq: number, changed: readonly Cha
   });
 }
 
-const KEPT = `SELECT b.path, b.sha256 AS was, w.size, w.sha256 FROM baseline_files b
-  LEFT JOIN workspace_files w ON w.session_seq = ? AND w.path = b.path
-  WHERE b.run_seq = ? AND b.path > ? ORDER BY b.path LIMIT ?`;
-
 /** A part of what a run had changed when its workspace was recorded, as that is recorded now. */
 export interface KeptChanges {
   /** Whether anything was recorded. */
@@ -74,17 +71,22 @@ export function* keptChanges(
   run: { readonly seq: number; readonly sessionSeq: number },
   { after, most }: KeptPart,
 ): Step<KeptChanges> {
-  type Row = Named & {
-    readonly was: string | null;
-    readonly size: number | null;
-    readonly sha256: string | null;
-  };
-  const rows = yield* tx.all<Row>(KEPT, run.sessionSeq, run.seq, after, most);
-  const changed = rows.flatMap(({ path, was, size, sha256 }): Changed[] =>
-    size === null || sha256 === null || sha256 === was
-      ? []
-      : [{ path, size, sha256, change: was === null ? 'added' : 'modified' }],
+  const rows = yield* tx.all<Named & { readonly sha256: string | null }>(
+    'SELECT path, sha256 FROM baseline_files WHERE run_seq = ? AND path > ? ORDER BY path LIMIT ?',
+    run.seq,
+    after,
+    most,
   );
+  const files = yield* filesAt(
+    tx,
+    run.sessionSeq,
+    rows.map(({ path }) => path),
+  );
+  const changed = rows.flatMap(({ path, sha256 }): Changed[] => {
+    const file = files.get(path);
+    if (file === undefined || file.sha256 === sha256) return [];
+    return [{ ...file, change: sha256 === null ? 'added' : 'modified' }];
+  });
   return { isAny: rows.length > 0, changed, next: rows.length < most ? null : rows.at(-1)!.path };
 }
 

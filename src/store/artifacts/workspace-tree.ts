@@ -3,13 +3,13 @@ import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts'
 import { type Contents, type ContentSource, NO_CONTENTS } from '../../domain/sessions/contents.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Database } from '../engine/database.ts';
-import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
 import { noteBefore } from './baseline-files.ts';
+import { filesAt } from './files-at.ts';
 import { newestStep, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
@@ -190,17 +190,6 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
     grownBytes -= old.size;
   }
   return { changed, deletedPaths, replacedKeys, grownBytes };
-}
-
-/** The recorded files at these paths, by their paths. */
-function* filesAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<ReadonlyMap<string, FileVersion>> {
-  const found = new Map<string, FileVersion>();
-  for (let at = 0; at < paths.length; at += MOST_LISTED) {
-    const { marks, values } = listed(paths.slice(at, at + MOST_LISTED));
-    const sql = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path IN (${marks})`;
-    for (const file of yield* tx.all<FileVersion>(sql, sessionSeq, ...values)) found.set(file.path, file);
-  }
-  return found;
 }
 
 export const keysOf = (files: readonly FileVersion[]): string[] => files.map(({ sha256 }) => sha256);

@@ -97,6 +97,7 @@ export function executorParts(
         take: () => undefined,
         taken: async () => undefined,
         takeNow: async () => true,
+        keep: async () => undefined,
         ended: async () => true,
         abort: () => undefined,
       }),
