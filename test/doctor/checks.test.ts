@@ -234,6 +234,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /^the clock of south is 2\.0 s behind the database's$/,
     remedy: /^# by hand: timedatectl set-ntp true/,
   },
+  'a node that is configured otherwise': {
+    id: 'nodes',
+    changes: running([aKnownNode(), aKnownNode({ name: 'south', differs: ['public_url', 'skills'] })]),
+    state: 'warning',
+    evidence: /^south has another configuration than other nodes: public_url, skills$/,
+    remedy: /^# by hand: compare errand config show/,
+  },
   'a node that is online twice': {
     id: 'nodes',
     changes: running([aKnownNode({ isTwice: true }), aKnownNode({ isTwice: true, version: '0', state: 'offline' })]),
