@@ -80,3 +80,13 @@ export const recordedAt = (state: WorkspaceState, token: string | null, run: num
   asOfRun: run,
   asOfStep: step,
 });
+
+/** Until when what a workspace had is recorded, before a run goes on there: until the end of a run, or after a step of it. */
+export function knownUntil(
+  { fileCount, asOfRun, asOfStep }: WorkspaceState,
+  { runSeq }: { readonly runSeq: number },
+): { readonly run: number; readonly step: number } {
+  // Files that an earlier version has recorded are of an unknown moment before the run.
+  if (asOfRun === null) return { run: fileCount > 0 ? runSeq : 0, step: 0 };
+  return { run: asOfRun, step: asOfStep ?? Number.MAX_SAFE_INTEGER };
+}

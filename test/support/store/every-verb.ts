@@ -318,6 +318,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.listLost(0);
   const [moved] = await claimNew(fixture);
   await runs.recordStep(fenceOf(moved!), aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
+  await artifacts.recordLostUploads(fenceOf(moved!));
   await artifacts.moveWorkspace(fenceOf(moved!), { here: 'there', reading: ['read_file'] });
   await artifacts.listWorkspaceNotes(moved!.sessionSeq);
   await artifacts.concludeLost(lost!.sessionSeq, 0);
