@@ -345,6 +345,22 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /MB a day go: enough for 0 days$/,
     remedy: /^errand gc$/,
   },
+  'the disk of another node that is full within days': {
+    id: 'disk',
+    changes: {
+      ...running([aKnownNode(), aKnownNode({ id: 'other', name: 'south', isThis: false })]),
+      diskSamples: async (node) =>
+        node === 'other'
+          ? [
+              { at: NOW - 12 * HOUR_MS, freeBytes: 2e9, freeInodes: null },
+              { at: NOW, freeBytes: 1e9, freeInodes: null },
+            ]
+          : [],
+    },
+    state: 'warning',
+    evidence: /^on south, [\d,]+ MB are free, [\d,]+ MB a day go: enough for 0 days$/,
+    remedy: /^errand gc$/,
+  },
   'inodes that are gone within days': {
     id: 'inodes',
     changes: {

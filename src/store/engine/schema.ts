@@ -14,6 +14,7 @@ import { workspaceNotes } from './migrations/047-workspace-notes.ts';
 import { nodeClocks } from './migrations/048-node-clocks.ts';
 import { runsAnywhere } from './migrations/049-runs-anywhere.ts';
 import { nodeConfigurations } from './migrations/050-node-configurations.ts';
+import { disksOfNodes } from './migrations/051-disks-of-nodes.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -73,6 +74,7 @@ const STEPS: readonly (string | Expansion)[] = [
   nodeClocks,
   { sql: runsAnywhere, runsWith: 48 },
   { sql: nodeConfigurations, runsWith: 48 },
+  { sql: disksOfNodes, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

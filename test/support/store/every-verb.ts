@@ -18,7 +18,7 @@ import {
   START,
   type StoreFixture,
 } from './store-fixture.ts';
-import { aNode } from './nodes.ts';
+import { aNode, nodeId } from './nodes.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { sourceOf } from './small-contents.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
@@ -670,8 +670,8 @@ async function callPublished({ store, clock, user }: StoreFixture, id: number, c
 
 /** A note, and the log with each filter and from each end. */
 async function callAudit({ store: { audit, diskSamples } }: StoreFixture): Promise<void> {
-  await diskSamples.record({ freeBytes: 1, freeInodes: null });
-  await diskSamples.list();
+  await diskSamples.record(nodeId(1), { freeBytes: 1, freeInodes: null });
+  await diskSamples.list(nodeId(1));
   const actor = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
   const target = { targetType: 'session', targetId: 's', sessionId: 's', address: 'socket', requestId: 'r' };
   const entry = { actor, action: 'session.read', ...target };
