@@ -39,6 +39,7 @@ export const AGENT_OPTIONS = {
     schema: text('an absolute path, or empty', (value) => value === '' || value.startsWith('/')),
     fallback: '',
     about: "Path of Chromium's executable. Empty: where Debian, Fedora and Chrome's own packages install it.",
+    isOfNode: true,
   },
   'browser.timeout_seconds': {
     schema: seconds(1, 600),
@@ -106,6 +107,7 @@ export const AGENT_OPTIONS = {
     fallback: 500,
     about:
       'Megabytes that stay free. With less, new turns get 503, commands are ended and no files are written. 0: no limit.',
+    isOfNode: true,
   },
   'egress.allow': {
     schema: egressRulesSchema(),
@@ -122,11 +124,13 @@ export const AGENT_OPTIONS = {
     about:
       'HTTP proxy of all connections that leave, such as http://proxy.example.com:3128, without credentials. Empty: those in ' +
       '`HTTPS_PROXY` and `HTTP_PROXY`. `direct`: none, whatever these say. It must allow CONNECT.',
+    isOfNode: true,
   },
   'egress.proxy_credentials_file': {
     schema: text('a path, credential:NAME, or empty', (value) => value.length <= 4_096),
     fallback: '',
     about: 'File with USER:PASSWORD for `proxy`: a path, relative to the config directory, or credential:NAME.',
+    isOfNode: true,
   },
   'egress.no_proxy': {
     schema: list(
@@ -139,6 +143,7 @@ export const AGENT_OPTIONS = {
     about:
       'What is reached without the proxy, in addition to `NO_PROXY`: names, each with all below it, addresses and ranges; ' +
       '`*` is everything.',
+    isOfNode: true,
   },
   'egress.proxy_resolves': {
     schema: flag(),
@@ -146,5 +151,6 @@ export const AGENT_OPTIONS = {
     about:
       'Whether the proxy resolves the names of what users and agents reach. Then the proxy decides where they lead, and ' +
       '`allow` only concerns ports and addresses. Without it, the daemon resolves them, and the proxy gets checked addresses.',
+    isOfNode: true,
   },
 } satisfies Options;

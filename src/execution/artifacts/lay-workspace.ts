@@ -50,13 +50,14 @@ export async function layWorkspace(
 ): Promise<Prepared> {
   const { clock, log, here, store } = parts;
   const facts = { run_id: run.id, session_id: run.sessionId };
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
   const startedAt = clock.monotonic();
   for (;;) {
     try {
+      if (!(await store.artifacts.recordLostUploads(fence))) return { kind: 'fenced' };
       const laid = await layRecorded(parts, run, off);
       if (off.isHalted) return CALLED_OFF;
       if (laid !== null && 'missing' in laid) return { kind: 'failed', error: lost(laid.missing) };
-      const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
       const isNoted = await store.artifacts.moveWorkspace(fence, { here, reading: READING_TOOLS });
       if (isNoted === undefined) return { kind: 'fenced' };
       const tookMs = Math.round(clock.monotonic() - startedAt);

@@ -86,3 +86,13 @@ export function* newestStep(tx: Reader, runSeq: number): Step<number> {
   const sql = 'SELECT coalesce(max(step), 0) AS step FROM steps WHERE run_seq = ?';
   return (yield* tx.get<{ step: number }>(sql, runSeq))!.step;
 }
+
+/** Until when what a workspace had is recorded, before a run goes on there: until the end of a run, or after a step of it. */
+export function knownUntil(
+  { fileCount, asOfRun, asOfStep }: WorkspaceState,
+  { runSeq }: { readonly runSeq: number },
+): { readonly run: number; readonly step: number } {
+  // Files that an earlier version has recorded are of an unknown moment before the run.
+  if (asOfRun === null) return { run: fileCount > 0 ? runSeq : 0, step: 0 };
+  return { run: asOfRun, step: asOfStep ?? Number.MAX_SAFE_INTEGER };
+}

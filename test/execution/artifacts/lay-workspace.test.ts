@@ -188,6 +188,71 @@ test('an agent that goes on elsewhere is told which of its calls have left what 
   expect(await south.collector.baselineOf(third!).prepare()).toEqual({ kind: 'ready', hasNotes: true });
 });
 
+describe('the attachments of an earlier turn', () => {
+  /** A turn with an attachment, which is in the workspace, whose run ends; its node is lost before it is collected. */
+  async function lostTurn(sessionId: string | null, id: string, bytes: string) {
+    const { north } = fixture;
+    const hold = fixture.blobs.hold();
+    const sha256 = await hold.put(Buffer.from(bytes));
+    const path = `attachments/${id}/a`;
+    const attachment = { id, name: `${id}.txt`, path, mimeType: 'text/plain', size: bytes.length, sha256 };
+    const content = [{ type: 'attachment', attachmentId: id, media: 'file' } as const];
+    const contents = await hold.contents.read([sha256]);
+    await fixture.accept({ sessionId, content, attachments: [attachment], contents });
+    hold.release();
+    const run = (await fixture.claim(1, { node: 'north' }))[0]!;
+    const { attachments } = await fixture.store.turns.get(run.seq, 1);
+    const options = { quotaBytes: 2 ** 30, hasBegun: false };
+    expect(await north.workspaces.placeUploads(run.sessionId, attachments, options)).toBe(true);
+    return run;
+  }
+
+  test('are laid out again when its run was lost before it was collected, and are no artifacts of the next run', async () => {
+    const { north, south } = fixture;
+    const { run } = await turn(north, { 'a.txt': 'one' });
+    const lost = await lostTurn(run.sessionId, 'small', 'small');
+    await fixture.end(lost);
+    const other = await lostTurn(run.sessionId, 'large', large('upload'));
+    await fixture.end(other);
+    await north.lose();
+    const next = await south.begin(run.sessionId);
+    const baseline = south.collector.baselineOf(next);
+    expect(await baseline.prepare()).toMatchObject({ kind: 'ready' });
+    const uploads = { '/uploads/small.txt': 'small', '/uploads/large.txt': large('upload') };
+    expect(filesOf(south, next)).toEqual({ '/a.txt': 'one', ...uploads });
+    await baseline.take();
+    await fixture.end(next);
+    south.collector.wake(run.sessionSeq);
+    const own = await waitFor(async () => {
+      const found = await fixture.artifactsOf(next);
+      return found.status === 'pending' ? null : found;
+    });
+    expect(own).toMatchObject({ status: 'ready', files: [] });
+    const whole = await fixture.exportOf(next);
+    expect(whole.files.map(({ path }) => path)).toEqual(['/a.txt', ...Object.keys(uploads).sort()]);
+  });
+
+  test('are laid out when nothing else was ever recorded of the session', async () => {
+    const { north, south } = fixture;
+    const lost = await lostTurn(null, 'first', 'first');
+    await fixture.end(lost);
+    await north.lose();
+    expect((await prepared(south, lost)).files).toEqual({ '/uploads/first.txt': 'first' });
+  });
+
+  test('stay as agents have left them since they were recorded', async () => {
+    const { north, south } = fixture;
+    const first = await lostTurn(null, 'given', 'given');
+    north.write(first, { 'uploads/given.txt': null, 'b.txt': 'two' });
+    await fixture.end(first);
+    north.collector.wake(first.sessionSeq);
+    await waitFor(async () => (await fixture.artifactsOf(first)).status === 'ready');
+    await fixture.end(await north.begin(first.sessionId));
+    await north.lose();
+    expect((await prepared(south, first)).files).toEqual({ '/b.txt': 'two' });
+  });
+});
+
 test('a session without files costs nothing', async () => {
   const { north, south } = fixture;
   const first = await north.begin();
