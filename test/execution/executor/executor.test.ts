@@ -290,7 +290,7 @@ test.each([
     const { start, started } = openStart();
     const parts = partsWith(fixture, { start });
     const seen: string[] = [];
-    const statusOf = async () => (await fixture.store.runs.get(run!.seq))!.status;
+    const statusOf = async () => (await fixture.store.runs.get(run!.seq)).status;
     const keep = async () => void seen.push(`recorded as ${await statusOf()}`);
     const collector = { baselineOf: () => ({ ...parts.collector.baselineOf(run!), keep }) };
     const execution = executeRun({ ...parts, collector }, { run: run!, choice: CHOICE }, nobody);
@@ -309,7 +309,7 @@ test('before a run waits for its user, its workspace is recorded', async () => {
   const [run] = await fixture.claim();
   const { start, started } = openStart();
   const parts = partsWith(fixture, { start });
-  const statusOf = async () => (await fixture.store.runs.get(run!.seq))!.status;
+  const statusOf = async () => (await fixture.store.runs.get(run!.seq)).status;
   let recordedAs = '';
   const keep = async () => void (recordedAs = await statusOf());
   const collector = { baselineOf: () => ({ ...parts.collector.baselineOf(run!), keep }) };
