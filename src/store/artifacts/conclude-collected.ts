@@ -4,7 +4,7 @@ import { addToTotals } from '../sessions/session-totals.ts';
 import { type EndedRun, errorOfRun, failIn, readyIn } from './artifact-ends.ts';
 import { isKept } from './own-files.ts';
 import { exportIn } from './workspace-exports.ts';
-import { recordedAt, saveState, type WorkspaceState } from './workspace-state.ts';
+import { keepExtras, recordedAt, saveState, type WorkspaceState } from './workspace-state.ts';
 import { type FoundDifference, isWithin, type TreeChange, type WorkspaceSize } from './workspace-tree.ts';
 
 /** A workspace as it was found after a run. */
@@ -39,6 +39,7 @@ export function* concludeCollected(
 ): Step<Recorded> {
   const { sessionSeq, seq: runSeq } = run;
   yield* saveState(tx, sessionSeq, recordedAt(state, found.token ?? null, runSeq, null));
+  yield* keepExtras(tx, sessionSeq, found.extras);
   const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
   const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
   yield* tx.run(

@@ -10,7 +10,7 @@ import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
 import { noteBefore } from './baseline-files.ts';
 import { filesAt } from './files-at.ts';
-import { newestStep, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { keepExtras, newestStep, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
 export interface Difference {
@@ -26,6 +26,8 @@ export interface FoundDifference extends Difference {
   readonly contents?: ContentSource;
   /** Names the look; absent when no later one can refer to it. */
   readonly token?: string | null;
+  /** What the workspace has besides its files, as a text that the looks compare; absent: what is recorded. */
+  readonly extras?: string | null;
 }
 
 /** A difference as the rows have it. */
@@ -49,6 +51,8 @@ export interface RecordedWorkspace {
   /** Of the look that found the recorded files; null: look at all of them. */
   readonly token: string | null;
   readonly hasFiles: boolean;
+  /** What it has besides them; null: nothing. */
+  readonly extras: string | null;
 }
 
 /** Files of one commit: they take a few milliseconds. */
@@ -98,7 +102,7 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
     const parts = [...partsOf(found, atOnce)];
     const replaced: string[] = [];
     for (const part of parts) {
-      const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
+      const end = part === parts.at(-1) ? found : null;
       const keys = await keepPart(fence, part, { ...of, end, contents: await contentsOf(found, part) });
       if (keys === undefined) return undefined;
       for (const key of keys) replaced.push(key);
@@ -109,13 +113,13 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
   return {
     /** What a look at a session's workspace is compared with. */
     findWorkspace: read(function* (tx: Reader, sessionSeq: number): Step<RecordedWorkspace> {
-      const { token, hasFiles } = (yield* tx.get<{ token: string | null; hasFiles: number }>(
-        `SELECT (SELECT token FROM workspaces WHERE session_seq = ?) AS token,
-           EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS hasFiles`,
-        sessionSeq,
+      type Row = Omit<RecordedWorkspace, 'hasFiles'> & { readonly hasFiles: number };
+      const { hasFiles, ...known } = (yield* tx.get<Row>(
+        `SELECT w.token, w.extras, EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = s.seq) AS hasFiles
+         FROM sessions s LEFT JOIN workspaces w ON w.session_seq = s.seq WHERE s.seq = ?`,
         sessionSeq,
       ))!;
-      return { token, hasFiles: hasFiles === 1 };
+      return { ...known, hasFiles: hasFiles === 1 };
     }, 'committed'),
 
     /**
@@ -145,7 +149,7 @@ interface KeptPart {
   /** Of the run: before its first change, or in its midst. */
   readonly moment: 'before' | 'midst';
   /** It is the last part. */
-  readonly end: { readonly token: string | null } | null;
+  readonly end: Pick<FoundDifference, 'token' | 'extras'> | null;
   readonly here: Here;
   readonly contents: Contents;
 }
@@ -163,7 +167,8 @@ function* keepIn(
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
   const step = moment === 'midst' ? yield* newestStep(tx, runSeq) : 0;
-  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token, runSeq, step));
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, step));
+  yield* keepExtras(tx, sessionSeq, end?.extras);
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
   return change.replacedKeys;
