@@ -80,8 +80,8 @@ async function layRecorded(
   off: Halt,
 ): Promise<LaidOut | { readonly missing: string } | null> {
   const root = workspaces.pathOf(sessionId);
-  const { token, hasFiles } = await store.artifacts.findWorkspace(sessionSeq);
-  if (!hasFiles && !existsSync(root)) return null;
+  const { token, extras, hasFiles } = await store.artifacts.findWorkspace(sessionSeq);
+  if (!hasFiles && extras === null && !existsSync(root)) return null;
   const files = hasFiles ? await recordedFiles(store, 'workspace', sessionSeq) : [];
   const hold = blobs.hold();
   try {
@@ -91,6 +91,7 @@ async function layRecorded(
       sessionId,
       root,
       files,
+      extras,
       token,
       owner: ownerFor(workspaces.owner, userSeq),
       keepFreeBytes: settings().disk.keepFreeMb * MB,

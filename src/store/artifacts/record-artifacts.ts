@@ -11,7 +11,7 @@ import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifac
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, ofHere, type OfHere } from '../sessions/workspaces-here.ts';
 import { exportIn, failExportIn } from './workspace-exports.ts';
-import { atRest, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { atRest, keepExtras, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
   compareIn,
@@ -221,6 +221,7 @@ interface Conclusion {
 function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
   const { sessionSeq, seq: runSeq } = run;
   yield* saveState(tx, sessionSeq, recordedAt(state, found.token ?? null, runSeq, null));
+  yield* keepExtras(tx, sessionSeq, found.extras);
   const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
   const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
   yield* tx.run(

@@ -65,6 +65,11 @@ export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<Work
   );
 }
 
+/** What a workspace with a state has besides its files; undefined: it is as recorded. */
+export function* keepExtras(tx: Transaction, sessionSeq: number, extras: string | null | undefined): Step<void> {
+  if (extras !== undefined) yield* tx.run('UPDATE workspaces SET extras = ? WHERE session_seq = ?', extras, sessionSeq);
+}
+
 /** Nothing is being written any more; the files are those of a look. */
 export const atRest = ({ fileCount, asOfRun, asOfStep }: WorkspaceState, token: string | null) => ({
   ...AT_REST,

@@ -9,7 +9,7 @@ import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
-import { recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { keepExtras, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
 export interface Difference {
@@ -25,6 +25,8 @@ export interface FoundDifference extends Difference {
   readonly contents?: ContentSource;
   /** Names the look; absent when no later one can refer to it. */
   readonly token?: string | null;
+  /** What the workspace has besides its files, as a text that the looks compare; absent: what is recorded. */
+  readonly extras?: string | null;
 }
 
 /** A difference as the rows have it. */
@@ -48,6 +50,8 @@ export interface RecordedWorkspace {
   /** Of the look that found the recorded files; null: look at all of them. */
   readonly token: string | null;
   readonly hasFiles: boolean;
+  /** What it has besides them; null: nothing. */
+  readonly extras: string | null;
 }
 
 /** Files of one commit: they take a few milliseconds. */
@@ -95,13 +99,13 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
   return {
     /** What a look at a session's workspace is compared with. */
     findWorkspace: read(function* (tx: Reader, sessionSeq: number): Step<RecordedWorkspace> {
-      const { token, hasFiles } = (yield* tx.get<{ token: string | null; hasFiles: number }>(
-        `SELECT (SELECT token FROM workspaces WHERE session_seq = ?) AS token,
-           EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS hasFiles`,
-        sessionSeq,
+      type Row = Omit<RecordedWorkspace, 'hasFiles'> & { readonly hasFiles: number };
+      const { hasFiles, ...known } = (yield* tx.get<Row>(
+        `SELECT w.token, w.extras, EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = s.seq) AS hasFiles
+         FROM sessions s LEFT JOIN workspaces w ON w.session_seq = s.seq WHERE s.seq = ?`,
         sessionSeq,
       ))!;
-      return { token, hasFiles: hasFiles === 1 };
+      return { ...known, hasFiles: hasFiles === 1 };
     }, 'committed'),
 
     /**
@@ -117,7 +121,7 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
       const parts = [...partsOf(found, atOnce)];
       const replaced: string[] = [];
       for (const part of parts) {
-        const end = part === parts.at(-1) ? { token: found.token ?? null } : null;
+        const end = part === parts.at(-1) ? found : null;
         const keys = await keepPart(fence, part, { end, here, contents: await contentsOf(found, part) });
         if (keys === undefined) return undefined;
         for (const key of keys) replaced.push(key);
@@ -129,7 +133,7 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
 
 interface KeptPart {
   /** It is the last part. */
-  readonly end: { readonly token: string | null } | null;
+  readonly end: Pick<FoundDifference, 'token' | 'extras'> | null;
   readonly here: Here;
   readonly contents: Contents;
 }
@@ -145,7 +149,8 @@ function* keepIn(
   const change = yield* compareIn(tx, sessionSeq, part);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
-  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token, runSeq, 0));
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, 0));
+  yield* keepExtras(tx, sessionSeq, end?.extras);
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
   return change.replacedKeys;

@@ -73,6 +73,8 @@ CREATE TABLE workspaces (
   -- Which moment the files are of: after a step of a run, 0 before its first change, NULL after its end. NULL both: it isn't known.
   as_of_run   INTEGER REFERENCES runs (seq),
   as_of_step  INTEGER,
+  -- What else the workspace has then, as JSON: files that may be executed, links, empty folders. NULL: nothing.
+  extras      TEXT,
   CHECK ((step IS NULL) = (run_seq IS NULL))
 ) STRICT;
 
