@@ -11,6 +11,9 @@ is \`ERRAND_\` and its name in capitals with \`_\` for \`.\`: \`model.max_steps\
 \`MAX_UPLOAD_SIZE_MB\` and \`OPENAPI_LOGIN_TOKEN_TTL_SECONDS\`. A list in a variable is written as JSON. Changes to the file
 apply as soon as you save it, except to \`listen\` and the database. \`errand config show --origin\` shows every setting in
 effect, and where it comes from.
+
+Settings with † depend on the machine. Where several daemons are one installation, all others should be the same at every
+node: \`errand doctor\` names the node where they aren't.
 `;
 
 /** The page's text. */
@@ -22,7 +25,7 @@ function renderSection({ name, about, settings }: Section): string {
   const head = name === '' ? ['## Top level'] : [`## \`${name}\``, '', about];
   const rows = settings.map(
     ({ key, option }) =>
-      `| \`${key}\` | \`${defaultOf(option)}\` | ${valuesOf(option.schema.mustBe)} | ${option.about} |`,
+      `| \`${key}\`${option.isOfNode === true ? ' †' : ''} | \`${defaultOf(option)}\` | ${valuesOf(option.schema.mustBe)} | ${option.about} |`,
   );
   return [...head, '', '| Setting | Default | Values | What it does |', '|---|---|---|---|', ...rows, ''].join('\n');
 }

@@ -42,6 +42,8 @@ export interface Option {
    * shows the first sentence.
    */
   readonly about: string;
+  /** Whether it depends on the machine, so that each node has its own; all others should be the same at every node. */
+  readonly isOfNode?: true;
   /** The key of the command's flags, for the few that have one. */
   readonly flag?: 'listen' | 'publicUrl';
   /** The name in the environment where it is not `ERRAND_` and the setting's own. */

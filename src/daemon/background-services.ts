@@ -11,6 +11,7 @@ import type { WorkerPool } from '../execution/pool/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Queue } from '../execution/queue/queue.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
+import type { NodeIdentity } from '../files/node-id.ts';
 import type { Log } from '../log/log.ts';
 import type { Service } from '../services/service.ts';
 import type { Store } from '../store/open-store.ts';
@@ -27,6 +28,7 @@ export interface ServiceParts {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly log: Log;
+  readonly identity: NodeIdentity;
   readonly bucket: Pick<OpenedBucket, 'services' | 'singles'> | null;
 }
 
@@ -62,7 +64,7 @@ export function servicesOf(
   { service: single }: Singles,
   rooms: ServiceRooms,
 ): readonly BackgroundService[] {
-  const { config, store, blobs, log, bucket } = parts;
+  const { config, store, blobs, log, bucket, identity } = parts;
   const { node, webhooks, publishing, collector, pool, queue, leases } = rooms;
   return [
     { stop: node.stop },
@@ -83,7 +85,7 @@ export function servicesOf(
     ...(config.workers ? [{ start: queue.start, stop: queue.release }] : []),
     single(rooms.scheduler),
     ...(store.peers === null ? [] : [single(makeLooks({ wakers: rooms.wakers, clock, log }))]),
-    started(makeDiskWatch({ store, directory: config.locations.dataDir, clock, log })),
+    started(makeDiskWatch({ store, node: identity.id, directory: config.locations.dataDir, clock, log })),
   ];
 }
 

@@ -7,6 +7,7 @@ import { formatProblem } from '../catalog/reading/problem.ts';
 import type { BackupHealth } from '../backups/schedule.ts';
 import type { Config } from '../config/config.ts';
 import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
+import { wordsOfDifference } from '../domain/nodes/differences.ts';
 import { type Clock, isoTime, isUnset, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
 import type { WorkerPool } from '../execution/pool/worker-pool.ts';
@@ -97,7 +98,7 @@ export function makeReports(parts: ReportParts) {
     return {
       ready,
       parts: [
-        ...ofMachine.map(withDatabase(location, await store.figures())).map(withBucket(parts)),
+        ...withWords(parts, ofMachine, withDatabase(location, await store.figures())),
         pinsPart(await lostPins(definedBy(live.catalog(), live.definitions()))),
       ],
       version: VERSION,
@@ -159,6 +160,10 @@ function storePart({ store, node }: ReportParts): PartReport {
   return burden === null ? ok('store') : { name: 'store', state: 'degraded', detail: burden };
 }
 
+/** What only administrators are told of the parts. */
+const withWords = (parts: ReportParts, of: readonly PartReport[], database: ReturnType<typeof withDatabase>) =>
+  of.map(database).map(withBucket(parts)).map(withDifferences(parts));
+
 /** Names the server that has the rows, where there is one, and how busy the connections to it are. */
 const withDatabase =
   (location: StoreLocation, { version, pool }: EngineFigures) =>
@@ -175,6 +180,17 @@ const withBucket =
     if (part.name !== 'files' || bucket === null) return part;
     const details = [part.detail ?? bucket.name, bucket.fault()].filter((detail) => detail !== null);
     return { ...part, detail: details.join(': ') };
+  };
+
+/** Names the nodes that have another configuration than the rest. */
+const withDifferences =
+  ({ node }: ReportParts) =>
+  (part: PartReport): PartReport => {
+    if (part.name !== 'configuration') return part;
+    const others = node.list().filter(({ differs }) => differs.length > 0);
+    if (others.length === 0) return part;
+    const details = [...(part.detail === null ? [] : [part.detail]), ...others.map(wordsOfDifference)];
+    return { name: part.name, state: 'degraded', detail: details.join('; ') };
   };
 
 function filesPart({ files, bucket }: ReportParts): PartReport {

@@ -9,6 +9,8 @@ const HOUR_MS = 3_600_000;
 
 export interface DiskWatchParts {
   readonly store: Pick<Store, 'diskSamples'>;
+  /** Its id. */
+  readonly node: string;
   /** On the disk. */
   readonly directory: string;
   readonly clock: Clock;
@@ -16,14 +18,14 @@ export interface DiskWatchParts {
 }
 
 /** Makes the service. A start within an hour of the last sample takes none. */
-export function makeDiskWatch({ store, directory, clock, log }: DiskWatchParts): Service {
+export function makeDiskWatch({ store, node, directory, clock, log }: DiskWatchParts): Service {
   return makeService({
     work: async () => {
-      const last = (await store.diskSamples.list()).at(-1);
+      const last = (await store.diskSamples.list(node)).at(-1);
       const age = last === undefined ? HOUR_MS : clock.now() - last.at;
       if (age >= 0 && age < HOUR_MS) return HOUR_MS - age;
       const { bavail, bsize, files, ffree } = statfsSync(directory);
-      await store.diskSamples.record({ freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree });
+      await store.diskSamples.record(node, { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree });
       return HOUR_MS;
     },
     failure: 'the free space of the disk could not be noted',

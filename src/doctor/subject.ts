@@ -34,8 +34,8 @@ export interface Installation {
   /** The problems of the configuration files now. */
   problems(): readonly Problem[];
   sandbox(): Promise<SandboxProbe>;
-  /** Hourly, oldest first; empty beside a stopped daemon. */
-  diskSamples(): Promise<readonly DiskSample[]>;
+  /** Of the disk of a node, or of this one: hourly, oldest first; empty beside a stopped daemon. */
+  diskSamples(node?: string): Promise<readonly DiskSample[]>;
   readonly daemon: DaemonState;
   /** Whether a row may soon refer to a blob; beside a stopped daemon, none may. */
   isHeld(key: string): boolean;

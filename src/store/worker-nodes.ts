@@ -36,12 +36,12 @@ const FORGOTTEN_AT_ONCE = 100;
 
 // One statement. It changes nothing where another process has the row: not one that has left, and not the one that is replaced.
 const BEAT = `INSERT INTO worker_nodes
-    (id, process, place, name, version, address, slots, labels, running, draining, noticed, clock_ahead_ms, beats, contests, last_beat_at, registered_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, database_now(), database_now())
+    (id, process, place, name, version, address, slots, labels, running, draining, noticed, clock_ahead_ms, configuration, beats, contests, last_beat_at, registered_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, database_now(), database_now())
   ON CONFLICT (id) DO UPDATE SET process = excluded.process, place = excluded.place, name = excluded.name,
     version = excluded.version, address = excluded.address, slots = excluded.slots, labels = excluded.labels,
-    running = excluded.running, noticed = excluded.noticed, clock_ahead_ms = excluded.clock_ahead_ms, beats = worker_nodes.beats + 1,
-    last_beat_at = excluded.last_beat_at
+    running = excluded.running, noticed = excluded.noticed, clock_ahead_ms = excluded.clock_ahead_ms,
+    configuration = excluded.configuration, beats = worker_nodes.beats + 1, last_beat_at = excluded.last_beat_at
   WHERE worker_nodes.process IS NULL OR worker_nodes.process IN (excluded.process, ?)
   RETURNING draining, leader, beats = 1 AS is_new`;
 
@@ -69,6 +69,7 @@ const NODE = rowKind<NodeRow>({
   running: plain,
   draining: flag,
   clockAheadMs: plain,
+  configuration: json<NodeFacts['configuration']>,
   noticed: flag,
   beats: plain,
   contests: plain,
@@ -173,6 +174,7 @@ function* beat(tx: Transaction, node: NodeFacts, replaced: string | null): Step<
     draining,
     draining,
     node.clockAheadMs,
+    node.configuration === null ? null : JSON.stringify(node.configuration),
     replaced ?? node.process,
   );
   if (row === undefined) {

@@ -13,7 +13,8 @@ const count = integer({ from: 0 });
  * `this`: the one that answers. `twice`: another process has tried to run with its id. `leader`: it
  * does what is done once for all nodes. `slots`: runs that it can execute at once, 0 for
  * one without workers. `draining`: it was told to start no runs. `clock_ahead_ms`: by how much the clock of its machine is ahead of the
- * database's, negative when it is behind; null while it isn't known.
+ * database's, negative when it is behind; null while it isn't known. `differs`: the settings, and
+ * kinds of definitions, that it has otherwise than most nodes of its version.
  */
 const node = named(
   'Node',
@@ -31,6 +32,7 @@ const node = named(
     address: string,
     labels: array(string),
     clockAheadMs: nullable(integer({})),
+    differs: array(string),
     lastBeatAt: time,
     registeredAt: time,
   }),

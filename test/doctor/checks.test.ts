@@ -234,6 +234,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     evidence: /^the clock of south is 2\.0 s behind the database's$/,
     remedy: /^# by hand: timedatectl set-ntp true/,
   },
+  'a node that is configured otherwise': {
+    id: 'nodes',
+    changes: running([aKnownNode(), aKnownNode({ name: 'south', differs: ['public_url', 'skills'] })]),
+    state: 'warning',
+    evidence: /^south has another configuration than other nodes: public_url, skills$/,
+    remedy: /^# by hand: compare errand config show/,
+  },
   'a node that is online twice': {
     id: 'nodes',
     changes: running([aKnownNode({ isTwice: true }), aKnownNode({ isTwice: true, version: '0', state: 'offline' })]),
@@ -336,6 +343,22 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
     state: 'warning',
     evidence: /MB a day go: enough for 0 days$/,
+    remedy: /^errand gc$/,
+  },
+  'the disk of another node that is full within days': {
+    id: 'disk',
+    changes: {
+      ...running([aKnownNode(), aKnownNode({ id: 'other', name: 'south', isThis: false })]),
+      diskSamples: async (node) =>
+        node === 'other'
+          ? [
+              { at: NOW - 12 * HOUR_MS, freeBytes: 2e9, freeInodes: null },
+              { at: NOW, freeBytes: 1e9, freeInodes: null },
+            ]
+          : [],
+    },
+    state: 'warning',
+    evidence: /^on south, [\d,]+ MB are free, [\d,]+ MB a day go: enough for 0 days$/,
     remedy: /^errand gc$/,
   },
   'inodes that are gone within days': {

@@ -8,8 +8,8 @@ const HOUR_MS = 3_600_000;
 
 test('the free space is noted at once and then hourly, also across a restart', async () => {
   const { store, clock } = await storeFixture();
-  const parts = { store, directory: temporaryDirectory(), clock, log: loggedLines().log };
-  const count = async () => (await store.diskSamples.list()).length;
+  const parts = { store, node: 'north', directory: temporaryDirectory(), clock, log: loggedLines().log };
+  const count = async () => (await store.diskSamples.list('north')).length;
   const first = makeDiskWatch(parts);
   first.wake();
   await first.settled();

@@ -1,14 +1,17 @@
 // Artifacts over HTTP: who owns them, what is reported of them, and that their addresses lead to the bytes.
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { WAITED_FOR } from '../../src/execution/artifacts/artifact-parts.ts';
 import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
+import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';
 import { makeAccess } from '../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../src/operations/audited-access.ts';
 import { makeArtifactOperations } from '../../src/operations/sessions/artifacts.ts';
+import { makeOpenFile } from '../../src/operations/sessions/open-file.ts';
 import type { ClaimedRun } from '../../src/store/lifecycle/start-run.ts';
 import { type ArtifactFixture, artifactFixture } from '../support/files/artifact-fixture.ts';
 import { auditOf } from '../support/store/audit.ts';
@@ -23,6 +26,7 @@ let rows: ArtifactFixture;
 let fixture: Fixture;
 let collector: Collector;
 let addresses: ReturnType<typeof makeFileAddresses>;
+let openElsewhere: ReturnType<typeof makeOpenFile>;
 
 beforeEach(async () => {
   rows = await artifactFixture();
@@ -31,6 +35,15 @@ beforeEach(async () => {
   addresses = makeFileAddresses({ deriveKey: () => secret, now: rows.clock.now });
   const { store } = rows;
   const emptyArchives = makeEmptyArchives(rows.parts);
+  const blobs = await openBlobStore(join(rows.directory, 'blobs'), store.smallBlobs);
+  openElsewhere = makeOpenFile({
+    store,
+    blobs,
+    fileAddresses: addresses,
+    collector,
+    emptyArchives: makeEmptyArchives({ blobs, snapshotThread: rows.anotherThread() }),
+    clock: rows.clock,
+  });
   const logged = loggedLines();
   const auditedAccess = makeAuditedAccess({ access: makeAccess(store), audit: auditOf({ store, log: logged.log }) });
   const operations = makeArtifactOperations({
@@ -47,11 +60,15 @@ const get = (path: string, as = 'conversation-key') => send(fixture, { path, as 
 const ofSession = ({ sessionId }: ClaimedRun, as?: string) => get(`/openapi/v1/sessions/${sessionId}/artifacts`, as);
 const ofRun = ({ id }: ClaimedRun, as?: string) => get(`/openapi/v1/runs/${id}/artifacts`, as);
 
-/** What an address of the daemon returns, without credentials. */
+/** What an address returns, without credentials, at another node than the one that gave it. */
 async function bytesAt(url: string): Promise<Buffer> {
   expect(url.startsWith(`${PUBLIC_URL}/files/`)).toBe(true);
-  const grant = addresses.verify(url.slice(PUBLIC_URL.length));
-  return rows.blobs.read(grant.key);
+  const opened = await openElsewhere(url.slice(PUBLIC_URL.length));
+  if (!('blob' in opened)) throw new Error('It is packed while it is downloaded.');
+  const bytes = Buffer.alloc(opened.blob.size);
+  await opened.blob.read(bytes, 0);
+  await opened.blob.close();
+  return bytes;
 }
 
 async function completed(files: Record<string, string>): Promise<ClaimedRun> {

@@ -48,7 +48,15 @@ test('a beat takes what the node says of itself, and counts; by the clock of the
   expect(await nodes.beat(HERE, null)).toEqual({ draining: false, leader: true });
   clock.advance(5_000);
   const before = isPostgres ? Date.now() : clock.now();
-  const changed = { ...HERE, name: 'nadir', version: '2.0.0', slots: 8, labels: ['zone=a', 'gpu'], running: 3 };
+  const changed = {
+    ...HERE,
+    name: 'nadir',
+    version: '2.0.0',
+    slots: 8,
+    labels: ['zone=a', 'gpu'],
+    running: 3,
+    configuration: { models: 'a' },
+  };
   expect(await nodes.beat(changed, null)).toEqual({ draining: false, leader: true });
   const [row] = await nodes.list();
   expect(row).toMatchObject({ ...changed, noticed: false, beats: 2, contests: 0 });

@@ -1,6 +1,7 @@
 // Settings of what agents use: shell, browser, files, disk, addresses.
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
-import { flag, integer, list, text } from '../../catalog/reading/schema.ts';
+import { choice, flag, integer, list, text } from '../../catalog/reading/schema.ts';
+import { CHECKPOINTS } from '../../domain/settings.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
 import { isProxy } from '../read-ways.ts';
 
@@ -39,6 +40,7 @@ export const AGENT_OPTIONS = {
     schema: text('an absolute path, or empty', (value) => value === '' || value.startsWith('/')),
     fallback: '',
     about: "Path of Chromium's executable. Empty: where Debian, Fedora and Chrome's own packages install it.",
+    isOfNode: true,
   },
   'browser.timeout_seconds': {
     schema: seconds(1, 600),
@@ -68,6 +70,14 @@ export const AGENT_OPTIONS = {
     about:
       'Where several daemons share a database: how long a turn of a session with files waits for a free slot of the node that has ' +
       'them, before another one lays them out.',
+  },
+  'workspace.checkpoint': {
+    schema: choice(CHECKPOINTS),
+    fallback: 'run',
+    about:
+      'Where several daemons share a database: when changed files are recorded. `run`: after a run, and when it is interrupted. `step`: after ' +
+      'each of its steps as well, so that a lost daemon takes the files of one step with it, and each step with changes costs a look and a commit. ' +
+      'Without effect where a daemon is alone.',
   },
   'artifacts.deadline_seconds': {
     schema: seconds(1, 86_400),
@@ -106,6 +116,7 @@ export const AGENT_OPTIONS = {
     fallback: 500,
     about:
       'Megabytes that stay free. With less, new turns get 503, commands are ended and no files are written. 0: no limit.',
+    isOfNode: true,
   },
   'egress.allow': {
     schema: egressRulesSchema(),
@@ -122,11 +133,13 @@ export const AGENT_OPTIONS = {
     about:
       'HTTP proxy of all connections that leave, such as http://proxy.example.com:3128, without credentials. Empty: those in ' +
       '`HTTPS_PROXY` and `HTTP_PROXY`. `direct`: none, whatever these say. It must allow CONNECT.',
+    isOfNode: true,
   },
   'egress.proxy_credentials_file': {
     schema: text('a path, credential:NAME, or empty', (value) => value.length <= 4_096),
     fallback: '',
     about: 'File with USER:PASSWORD for `proxy`: a path, relative to the config directory, or credential:NAME.',
+    isOfNode: true,
   },
   'egress.no_proxy': {
     schema: list(
@@ -139,6 +152,7 @@ export const AGENT_OPTIONS = {
     about:
       'What is reached without the proxy, in addition to `NO_PROXY`: names, each with all below it, addresses and ranges; ' +
       '`*` is everything.',
+    isOfNode: true,
   },
   'egress.proxy_resolves': {
     schema: flag(),
@@ -146,5 +160,6 @@ export const AGENT_OPTIONS = {
     about:
       'Whether the proxy resolves the names of what users and agents reach. Then the proxy decides where they lead, and ' +
       '`allow` only concerns ports and addresses. Without it, the daemon resolves them, and the proxy gets checked addresses.',
+    isOfNode: true,
   },
 } satisfies Options;

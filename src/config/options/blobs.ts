@@ -16,6 +16,7 @@ export const BLOB_OPTIONS = {
     about:
       'Megabytes of local copies that are kept of what is in the bucket; those that were used longest ago go first. What has ' +
       'still to be put there comes on top.',
+    isOfNode: true,
   },
   'blobs.redirect': {
     schema: flag(),
@@ -62,11 +63,13 @@ export const BLOB_OPTIONS = {
     about:
       'File with the key of the service on one line, ACCESS_KEY_ID:SECRET_ACCESS_KEY. Absolute, relative to the config ' +
       'directory, or credential:NAME. It is read again when it changes.',
+    isOfNode: true,
   },
   'blobs.s3.ca_file': {
     schema: text('a path, or credential:NAME', isPath),
     fallback: '',
     about: 'PEM file with issuers that are trusted for it in addition, in the same forms. Read only at start.',
+    isOfNode: true,
   },
   'blobs.s3.encryption': {
     schema: choice(['', 'AES256', 'aws:kms']),

@@ -20,6 +20,7 @@ export const DATABASE_OPTIONS = {
       'Where everything but files is stored. Empty: a SQLite database in the data directory. Or the address of a PostgreSQL ' +
       'database, 15 or newer, such as postgres://errand@db.example.com/errand?sslmode=verify-full. Read only at start. An ' +
       'address with a password belongs into `database_file`. See docs/POSTGRESQL.md.',
+    isOfNode: true,
   },
   database_file: {
     schema: text('a path, or credential:NAME', (value) => value === value.trim() && !value.includes('\0')),
@@ -27,6 +28,7 @@ export const DATABASE_OPTIONS = {
     about:
       'File whose one line is such an address, with its password, instead of `database`. Absolute, relative to the config ' +
       'directory, or credential:NAME. Read only at start.',
+    isOfNode: true,
   },
   database_connections: {
     schema: count(4, 100),
@@ -34,5 +36,6 @@ export const DATABASE_OPTIONS = {
     about:
       'Connections to PostgreSQL that the daemon opens at most; together with those of others well under its max_connections. ' +
       'Read only at start.',
+    isOfNode: true,
   },
 } satisfies Options;

@@ -13,6 +13,7 @@ export const NODE_OPTIONS = {
     ),
     fallback: '',
     about: 'Its name in `errand nodes`, `errand status` and the metrics. Empty: the name of the host.',
+    isOfNode: true,
   },
   'node.labels': {
     schema: list(
@@ -22,5 +23,6 @@ export const NODE_OPTIONS = {
     ),
     fallback: [],
     about: 'Words by which operators tell nodes apart, such as [zone=a, gpu]. `errand nodes list` shows them.',
+    isOfNode: true,
   },
 } satisfies Options;

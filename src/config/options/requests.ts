@@ -19,6 +19,7 @@ export const REQUEST_OPTIONS = {
       'local. Whoever can enter the directory of the socket can connect; unlike the socket in the data directory, that is no ' +
       'proof of being the operator.',
     flag: 'listen',
+    isOfNode: true,
   },
   public_url: {
     schema: text('an http or https address without user, query or fragment', isPublicUrl),
@@ -85,6 +86,7 @@ export const REQUEST_OPTIONS = {
     about:
       'Megabytes of all request bodies that are being read or held, including images that they name by URL. One user can ' +
       'have three quarters of it. Beyond that, requests get 503.',
+    isOfNode: true,
   },
   'limits.replies_in_flight_mb': {
     schema: megabytes(8, 65_536),
@@ -93,6 +95,7 @@ export const REQUEST_OPTIONS = {
       'Megabytes that all replies of lists, histories and trees take together, from the database to the client. One user can have three ' +
       'quarters of it, all readers without a credential together half, and one address of them an eighth. Beyond that, ' +
       'requests wait, and get 503 after 10 seconds.',
+    isOfNode: true,
   },
   'limits.max_nodes': {
     schema: count(1_000, 1_000_000),
@@ -104,6 +107,7 @@ export const REQUEST_OPTIONS = {
     fallback: 2_000,
     about:
       'TCP connections, at most half of the files that the process can open (LimitNOFILE). Further ones are closed.',
+    isOfNode: true,
   },
   'limits.connections_per_address': {
     schema: count(1, 1_000_000),

@@ -88,11 +88,13 @@ export const RUN_OPTIONS = {
     fallback: () => Math.min(4, availableParallelism()),
     example: 4,
     about: 'Threads that runs are spread over. Default: one for each processor, at most 4.',
+    isOfNode: true,
   },
   'workers.runs_per_thread': {
     schema: count(1, 1024),
     fallback: 32,
     about: 'Runs that one thread executes at the same time. Further ones wait in the queue.',
+    isOfNode: true,
   },
   'workers.memory_mb': {
     schema: megabytes(128, 65_536),
@@ -101,6 +103,7 @@ export const RUN_OPTIONS = {
       'Megabytes of JavaScript heap of one thread. An eighth of it is for the conversations of its runs, which is ' +
       'memory_mb / 8 / runs_per_thread for each; longer ones share a thread of their own. For models with windows of a ' +
       'million tokens, raise it or lower runs_per_thread.',
+    isOfNode: true,
   },
   'workers.hang_timeout_seconds': {
     schema: seconds(1, 3600),

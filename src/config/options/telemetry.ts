@@ -16,6 +16,7 @@ export const TELEMETRY_OPTIONS = {
     about:
       'Address of the metrics for Prometheus, as HOST:PORT or unix:/path. Read only at start. Whoever reaches it can read ' +
       'them at GET /metrics, without a credential. Empty: nothing is measured.',
+    isOfNode: true,
   },
   'traces.otlp_endpoint': {
     schema: text('an http or https address without user, query or fragment, or empty', isBaseAddress),
@@ -23,6 +24,7 @@ export const TELEMETRY_OPTIONS = {
     about:
       'Base address of a collector that takes OTLP over HTTP as JSON, such as http://127.0.0.1:4318; `/v1/traces` is ' +
       'appended. Empty: no traces.',
+    isOfNode: true,
   },
   'traces.headers_file': {
     schema: text('a path, credential:NAME, or empty', (value) => value.length <= 4_096),
@@ -30,6 +32,7 @@ export const TELEMETRY_OPTIONS = {
     about:
       'File with headers for the collector, a line for each, such as `authorization: Bearer …`: a path, relative to the ' +
       'config directory, or credential:NAME. It is read for each request.',
+    isOfNode: true,
   },
   'traces.sample': {
     schema: { type: 'number', minimum: 0, maximum: 1, mustBe: 'must be a number from 0 to 1' },
@@ -41,5 +44,6 @@ export const TELEMETRY_OPTIONS = {
     schema: choice(LEVELS),
     fallback: 'info',
     about: 'Least severe level that is logged: trace, debug, info, warn, error or fatal.',
+    isOfNode: true,
   },
 } satisfies Options;

@@ -171,7 +171,7 @@ function openDoctor(
     defined: () => definedBy(live.catalog(), live.definitions()),
     problems: live.check,
     sandbox: async () => sandbox(),
-    diskSamples: store.diskSamples.list,
+    diskSamples: (node = rooms.node.id) => store.diskSamples.list(node),
     daemon: { state: 'running', parts, nodes: rooms.node.list },
     isHeld: blobs.isHeld,
     unresolved: new Set(),

@@ -1,11 +1,13 @@
 // This process as a node among the others.
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
+import { makeFingerprints } from '../../config/fingerprints.ts';
 import type { LiveConfig } from '../../config/live-config.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { HeartbeatParts } from '../../execution/queue/heartbeat.ts';
 import { makeNode, type WorkerNodes } from '../../execution/queue/node.ts';
+import type { DeriveKey } from '../../files/master-key.ts';
 import type { NodeIdentity } from '../../files/node-id.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -13,8 +15,9 @@ import { VERSION } from '../../version.ts';
 import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface NodeParts {
-  readonly config: Pick<Config, 'workers'>;
-  readonly live: Pick<LiveConfig, 'settings'>;
+  readonly config: Pick<Config, 'workers' | 'locations'>;
+  readonly live: LiveConfig;
+  readonly deriveKey: DeriveKey;
   readonly store: Store;
   readonly log: Log;
   readonly identity: NodeIdentity & { readonly process: string };
@@ -22,9 +25,12 @@ export interface NodeParts {
 
 /** This process as a node. The queue, which knows what runs here, is made after it. */
 export function openNode(
-  { config, live, store, log, identity }: NodeParts,
+  { config, live, store, log, identity, deriveKey }: NodeParts,
   hooks: { slots(): number; running(): number } & Pick<HeartbeatParts, 'opened' | 'led' | 'silenced'>,
 ): WorkerNodes {
+  const { configDir } = config.locations;
+  const key = deriveKey('configuration', Buffer.alloc(0));
+  const configuration = store.peers === null ? () => null : makeFingerprints({ live, configDir, key });
   const facts = () => {
     const { node, listen } = live.settings();
     return {
@@ -34,6 +40,7 @@ export function openNode(
       slots: config.workers ? hooks.slots() : 0,
       labels: node.labels,
       running: hooks.running(),
+      configuration: configuration(),
     };
   };
   return makeNode({

@@ -1,4 +1,5 @@
-// The check of nodes: whether this one starts runs, whether all have one version and one time, and whether one id is used twice.
+// The check of nodes: whether this one starts runs, whether all have one version, one time and one configuration, and whether one id is used twice.
+import { wordsOfDifference } from '../../domain/nodes/differences.ts';
 import { type KnownNode, wordsOfClock } from '../../domain/nodes/node.ts';
 import { type Check, type CheckResult, ok, skipped, together, warning } from '../check.ts';
 import { byHand } from '../remedies.ts';
@@ -16,6 +17,7 @@ export const NODES_CHECK: Check = {
       ...versions(online),
       ...copies(online),
       ...clocks(online),
+      ...differences(online),
     ];
     return together(
       found,
@@ -45,6 +47,16 @@ const clocks = (online: readonly KnownNode[]): CheckResult[] =>
     if (words === null) return [];
     return [warning(`the clock of ${name} is ${words}`, byHand('timedatectl set-ntp true, on both machines'))];
   });
+
+const differences = (online: readonly KnownNode[]): CheckResult[] =>
+  online
+    .filter(({ differs }) => differs.length > 0)
+    .map((node) =>
+      warning(
+        wordsOfDifference(node),
+        byHand('compare errand config show on both machines, and their config directories'),
+      ),
+    );
 
 const copies = (online: readonly KnownNode[]): CheckResult[] =>
   online

@@ -33,6 +33,11 @@ export interface NodeFacts {
   readonly draining: boolean;
   /** By how much the clock of its machine is ahead of the database's; negative when it is behind. Null while it isn't known. */
   readonly clockAheadMs: number | null;
+  /**
+   * What it has configured of what all nodes should have in common: a fingerprint by the name of a setting, or of a kind of definitions.
+   * Null where it shares its database with nobody.
+   */
+  readonly configuration: Readonly<Record<string, string>> | null;
 }
 
 /** So much apart, two clocks aren't set by the same time. */
@@ -57,6 +62,8 @@ export interface KnownNode
   readonly isThis: boolean;
   /** Whether another process uses its id: a copy of its data directory. */
   readonly isTwice: boolean;
+  /** The settings, and kinds of definitions, that it has otherwise than most nodes, for longer than a change takes to reach all. */
+  readonly differs: readonly string[];
   /** By the database's clock, epoch ms, as is the time of its first registration. */
   readonly lastBeatAt: number;
   readonly registeredAt: number;

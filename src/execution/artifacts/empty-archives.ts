@@ -12,7 +12,7 @@ export interface EmptyArchives {
 
 const DEADLINE_MS = 60_000;
 
-/** Makes them. No row refers to their blobs, so they are held as long as the daemon runs. */
+/** Makes them. No row refers to their blobs, so each node has its own, held as long as it runs. */
 export function makeEmptyArchives(parts: {
   readonly snapshotThread: SnapshotThread;
   readonly blobs: BlobStore;

@@ -50,13 +50,14 @@ export async function layWorkspace(
 ): Promise<Prepared> {
   const { clock, log, here, store } = parts;
   const facts = { run_id: run.id, session_id: run.sessionId };
+  const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
   const startedAt = clock.monotonic();
   for (;;) {
     try {
+      if (!(await store.artifacts.recordLostUploads(fence))) return { kind: 'fenced' };
       const laid = await layRecorded(parts, run, off);
       if (off.isHalted) return CALLED_OFF;
       if (laid !== null && 'missing' in laid) return { kind: 'failed', error: lost(laid.missing) };
-      const fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
       const isNoted = await store.artifacts.moveWorkspace(fence, { here, reading: READING_TOOLS });
       if (isNoted === undefined) return { kind: 'fenced' };
       const tookMs = Math.round(clock.monotonic() - startedAt);
@@ -79,8 +80,8 @@ async function layRecorded(
   off: Halt,
 ): Promise<LaidOut | { readonly missing: string } | null> {
   const root = workspaces.pathOf(sessionId);
-  const { token, hasFiles } = await store.artifacts.findWorkspace(sessionSeq);
-  if (!hasFiles && !existsSync(root)) return null;
+  const { token, extras, hasFiles } = await store.artifacts.findWorkspace(sessionSeq);
+  if (!hasFiles && extras === null && !existsSync(root)) return null;
   const files = hasFiles ? await recordedFiles(store, 'workspace', sessionSeq) : [];
   const hold = blobs.hold();
   try {
@@ -90,6 +91,7 @@ async function layRecorded(
       sessionId,
       root,
       files,
+      extras,
       token,
       owner: ownerFor(workspaces.owner, userSeq),
       keepFreeBytes: settings().disk.keepFreeMb * MB,

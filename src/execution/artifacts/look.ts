@@ -25,12 +25,12 @@ export interface LookOptions {
 export async function lookAt(
   { store, snapshotThread, workspaces, settings }: ArtifactParts,
   { sessionSeq, sessionId }: LookedAt,
-  { recorded: { token, hasFiles }, hold, signal }: LookOptions,
+  { recorded: { token, extras, hasFiles }, hold, signal }: LookOptions,
 ): Promise<Snapshot> {
   return snapshotThread.takeSnapshot({
     sessionId,
     root: workspaces.pathOf(sessionId),
-    recorded: { token, read: async () => (hasFiles ? recordedFiles(store, 'workspace', sessionSeq) : []) },
+    recorded: { token, extras, read: async () => (hasFiles ? recordedFiles(store, 'workspace', sessionSeq) : []) },
     hold,
     signal,
     ...requestLimits(settings()),

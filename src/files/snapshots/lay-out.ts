@@ -1,15 +1,17 @@
-// Lays a workspace out on the snapshot thread: afterwards it has the files that are recorded of it, durably, and no others.
+// Lays a workspace out on the snapshot thread: afterwards it has what is recorded of it, durably, and nothing else.
 import {
   closeSync,
   constants,
   copyFileSync,
   fstatSync,
   fsyncSync,
+  lchownSync,
   mkdirSync,
   openSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { freeBytes } from '../../disk/disk-space.ts';
@@ -22,20 +24,20 @@ import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import { blobPath } from '../blobs/blob-place.ts';
 import { noSpace } from '../blobs/no-space.ts';
 import { identityOf, openWriter } from './copy-file.ts';
+import { modeFor } from './extras.ts';
 import type { Manifests, SeenFile } from './manifests.ts';
 import { LostContentError, makeReadBlob, type ReadBlob } from './read-blob.ts';
-import { revertWorkspace, wantedOf } from './revert-workspace.ts';
+import { revertWorkspace } from './revert-workspace.ts';
 import type { LaidOut, LayOutTask } from './snapshot-requests.ts';
 import type { SnapshotFile } from './snapshot.ts';
 import type { Work } from './take-snapshot.ts';
+import { type Wanted, wantedOf } from './wanted.ts';
 
 const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE, O_NOFOLLOW, O_RDONLY } = constants;
 /** Blobs that are brought at once. */
 const BATCH = 256;
 /** From so many files on, one call for the whole file system costs less than one for each file and folder. */
 const MANY = 32;
-/** A file that has no mode of its own. */
-const MODE = 0o644;
 
 /**
  * An old copy is changed in place where that is possible: what it has already stays. Otherwise the workspace is made beside it and gets its
@@ -50,23 +52,26 @@ export async function layOut(
   // A crash may have left it.
   await removeTree(task.fresh);
   const manifest = manifests.find(task.manifestPath);
-  const reverted = await revertWorkspace(task, { wanted: wantedOf(files), manifest, pace: work.pace });
+  const wanted = wantedOf(files, task.extras);
+  const reverted = await revertWorkspace(task, { wanted, manifest, pace: work.pace });
   const root = reverted === undefined ? await beginAnew(task) : task.root;
   const seen = new Map(reverted?.kept);
   const left = files.filter(({ path }) => !seen.has(path));
+  const links = [...wanted.links].filter(([path]) => reverted?.links.has(path) !== true);
   const writtenBytes = left.reduce((sum, { size }) => sum + size, 0);
   requireRoom(task, writtenBytes);
   try {
-    await writeFiles({ task, root, seen, work }, left);
+    await writeWanted({ task, root, seen, work, wanted }, left, links);
   } catch (error) {
     if (reverted === undefined) await removeTree(root);
     if (error instanceof LostContentError) return { missing: error.path };
     throw error;
   }
   const removed = reverted?.removed ?? 0;
-  if (left.length > MANY || removed > 0) await syncAll(root, left);
+  const extras = [...links.map(([path]) => path), ...wanted.emptyFolders.map(within)];
+  if (left.length + extras.length > MANY || removed > 0) await syncAll(root, left, extras);
   if (root !== task.root) settle(root, task.root);
-  manifests.keep(task.manifestPath, { token: task.token, files: seen }, writtenBytes);
+  manifests.keep(task.manifestPath, { token: task.token, files: seen, extras: task.extras }, writtenBytes);
   return { kept: files.length - left.length, written: left.length, writtenBytes, removed };
 }
 
@@ -91,29 +96,59 @@ interface Writing {
   /** What was written is added. */
   readonly seen: Map<string, SeenFile>;
   readonly work: Work;
+  readonly wanted: Wanted;
 }
 
-async function writeFiles({ task, root, seen, work }: Writing, left: readonly SnapshotFile[]): Promise<void> {
-  const bytesOf = makeReadBlob({ directory: task.blobs, files: left, ask: work.ask, pace: work.pace });
-  const areFew = left.length <= MANY;
+type Links = readonly (readonly [path: string, target: string])[];
+
+async function writeWanted(writing: Writing, files: readonly SnapshotFile[], links: Links): Promise<void> {
+  const { task, root, wanted, work } = writing;
+  const areFew = files.length + links.length + wanted.emptyFolders.length <= MANY;
   const folders = makeFolders(root, task.owner, areFew);
   try {
-    for (const [at, file] of left.entries()) {
-      if (at % BATCH === 0) await work.bring(left.slice(at, at + BATCH).map(({ sha256 }) => sha256));
-      const { folder, name } = folders.of(file.path);
-      const written = await writeFile(placeIn(folder, name), file, { task, bytesOf });
-      try {
-        dress(written, MODE, task.owner);
-        if (areFew) fsyncSync(written);
-        const identity = identityOf(fstatSync(written, { bigint: true }));
-        seen.set(file.path, { identity, sha256: file.sha256, settled: false });
-      } finally {
-        closeSync(written);
-      }
+    await writeFiles(writing, files, { folders, areFew });
+    for (const path of wanted.emptyFolders) {
+      folders.of(within(path));
+      await work.pace.rest();
+    }
+    for (const [path, target] of links) {
+      const { folder, name } = folders.of(path);
+      symlinkSync(target, placeIn(folder, name));
+      if (task.owner !== null) lchownSync(placeIn(folder, name), task.owner.uid, task.owner.gid);
       await work.pace.rest();
     }
   } finally {
     folders.close();
+  }
+}
+
+/** A path in a folder, for what opens the folder that a path is in. */
+const within = (path: string): string => `${path}/`;
+
+interface Into {
+  readonly folders: ReturnType<typeof makeFolders>;
+  readonly areFew: boolean;
+}
+
+async function writeFiles(
+  { task, seen, work, wanted }: Writing,
+  left: readonly SnapshotFile[],
+  { folders, areFew }: Into,
+): Promise<void> {
+  const bytesOf = makeReadBlob({ directory: task.blobs, files: left, ask: work.ask, pace: work.pace });
+  for (const [at, file] of left.entries()) {
+    if (at % BATCH === 0) await work.bring(left.slice(at, at + BATCH).map(({ sha256 }) => sha256));
+    const { folder, name } = folders.of(file.path);
+    const written = await writeFile(placeIn(folder, name), file, { task, bytesOf });
+    try {
+      dress(written, modeFor(wanted.executables.has(file.path)), task.owner);
+      if (areFew) fsyncSync(written);
+      const identity = identityOf(fstatSync(written, { bigint: true }));
+      seen.set(file.path, { identity, sha256: file.sha256, settled: false });
+    } finally {
+      closeSync(written);
+    }
+    await work.pace.rest();
   }
 }
 
@@ -197,8 +232,8 @@ function isCloned(blob: string, place: string): boolean {
   }
 }
 
-/** Their bytes and names, also those of what was removed. */
-async function syncAll(root: string, files: readonly SnapshotFile[]): Promise<void> {
+/** Their bytes and names, also those of what was removed, and of extras. */
+async function syncAll(root: string, files: readonly SnapshotFile[], extras: readonly string[]): Promise<void> {
   if (await syncDiskOf(root)) return;
   const folders = makeFolders(root, null, true);
   try {
@@ -208,6 +243,7 @@ async function syncAll(root: string, files: readonly SnapshotFile[]): Promise<vo
       fsyncSync(file);
       closeSync(file);
     }
+    for (const path of extras) folders.of(path);
   } finally {
     folders.close();
   }

@@ -1,6 +1,7 @@
 // What the snapshot thread last saw of workspaces: so that unchanged files need not be read again, and only what has changed is reported.
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { MB } from '../../domain/byte-units.ts';
+import type { ExtrasText } from './snapshot.ts';
 
 /** A file as it was seen: its hash, and the identity that it had then. */
 export interface SeenFile {
@@ -12,9 +13,10 @@ export interface SeenFile {
 
 /** All files of one workspace, by path. */
 export interface Manifest {
-  /** Names exactly these contents at these paths; null when an earlier version stored them. */
+  /** Names exactly these contents at these paths, and these extras; null when an earlier version stored them, which knew less. */
   readonly token: string | null;
   readonly files: ReadonlyMap<string, SeenFile>;
+  readonly extras: ExtrasText;
 }
 
 /** The manifests of one thread. */
@@ -25,7 +27,7 @@ export interface Manifests {
   keep(path: string, manifest: Manifest, bytes: number): void;
 }
 
-const NO_MANIFEST: Manifest = { token: null, files: new Map() };
+const NO_MANIFEST: Manifest = { token: null, files: new Map(), extras: null };
 
 /**
  * A file that changed shortly before it was hashed may change again without a new change time: clocks of file systems tick in
@@ -76,24 +78,26 @@ function readManifest(path: string): Manifest {
   // Most have none, and an error costs more than this look-up.
   if (!existsSync(path)) return NO_MANIFEST;
   try {
-    const { version, token, files } = JSON.parse(readFileSync(path, 'utf8')) as {
+    const { version, token, extras, files } = JSON.parse(readFileSync(path, 'utf8')) as {
       version: number;
       token?: string;
+      extras?: ExtrasText;
       files: [path: string, identity: string, sha256: string, settled: boolean][];
     };
     if (version !== VERSION) return NO_MANIFEST;
     const seen = files.map(([file, identity, sha256, settled]) => [file, { identity, sha256, settled }] as const);
-    return { token: token ?? null, files: new Map(seen) };
+    if (extras === undefined) return { token: null, files: new Map(seen), extras: null };
+    return { token: token ?? null, files: new Map(seen), extras };
   } catch {
     return NO_MANIFEST;
   }
 }
 
 /** Not synced: what a power cut leaves of it isn't JSON, and without it the next look is slower, but equally correct. */
-function writeManifest(path: string, { token, files }: Manifest): void {
+function writeManifest(path: string, { token, files, extras }: Manifest): void {
   const rows = Array.from(files, ([file, { identity, sha256, settled }]) => [file, identity, sha256, settled]);
   try {
-    writeFileSync(`${path}.new`, JSON.stringify({ version: VERSION, token, files: rows }), { mode: 0o600 });
+    writeFileSync(`${path}.new`, JSON.stringify({ version: VERSION, token, extras, files: rows }), { mode: 0o600 });
     renameSync(`${path}.new`, path);
   } catch {
     for (const unfinished of [path, `${path}.new`]) rmSync(unfinished, { force: true });

@@ -1,42 +1,27 @@
 // The half of laying out a workspace that removes: what isn't recorded of an old copy, so that only what is missing has to be written.
-import { chmodSync, closeSync, lchownSync, lstatSync, openSync, unlinkSync } from 'node:fs';
-import { constants } from 'node:fs';
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import { openFolderAt, removeFolderBeneath } from '../../disk/enter-beneath.ts';
-import type { Owner } from '../../disk/make-beneath.ts';
+import { dress, type Owner } from '../../disk/make-beneath.ts';
 import { O_PATH } from '../../disk/open-beneath.ts';
 import { codeOf, ErrandError } from '../../domain/errors.ts';
 import { identityOf, readFound } from './copy-file.ts';
+import { isExecutable, modeFor, targetOf } from './extras.ts';
 import { isSettled, type Manifest, type SeenFile } from './manifests.ts';
 import type { Pace } from './pace.ts';
 import type { LayOutTask } from './snapshot-requests.ts';
-import { NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
-import { type FoundFile, walkTree } from './walk-files.ts';
+import { NOTHING_SKIPPED } from './snapshot.ts';
+import { type FoundEntry, type FoundFile, walkTree } from './walk-files.ts';
+import type { Wanted } from './wanted.ts';
 
-const { O_DIRECTORY, O_NOFOLLOW } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /** What is left of an old copy. */
 export interface Reverted {
   /** Files that are as recorded, by path. */
   readonly kept: ReadonlyMap<string, SeenFile>;
+  /** The same of links. */
+  readonly links: ReadonlySet<string>;
   readonly removed: number;
-}
-
-/** What a workspace is to have. */
-export interface Wanted {
-  readonly files: ReadonlyMap<string, SnapshotFile>;
-  /** The folders that these are in, and those above them. */
-  readonly folders: ReadonlySet<string>;
-}
-
-export function wantedOf(files: readonly SnapshotFile[]): Wanted {
-  const folders = new Set<string>();
-  for (const { path } of files)
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const folder = path.slice(0, end);
-      if (folders.has(folder)) break;
-      folders.add(folder);
-    }
-  return { files: new Map(files.map((file) => [file.path, file])), folders };
 }
 
 interface RevertParts {
@@ -93,7 +78,7 @@ async function revert(
   { root, limits, owner }: Pick<LayOutTask, 'root' | 'limits' | 'owner'>,
   { wanted, manifest, pace }: RevertParts,
 ): Promise<Reverted | undefined> {
-  const kept = new Map<string, SeenFile>();
+  const [kept, links] = [new Map<string, SeenFile>(), new Set<string>()];
   const surplus: string[] = [];
   let [removed, isOdd] = [0, false];
   const skipped = { ...NOTHING_SKIPPED };
@@ -105,6 +90,7 @@ async function revert(
     }
     const file = found.kind === 'file' ? await keptOf(found, { wanted, manifest, pace, owner }) : undefined;
     if (file !== undefined) kept.set(found.path, file);
+    else if (isWantedLink(found, wanted)) links.add(found.path);
     else {
       unlinkSync(found.place);
       removed += 1;
@@ -118,8 +104,11 @@ async function revert(
   } finally {
     closeSync(top);
   }
-  return isOdd ? undefined : { kept, removed: removed + surplus.length };
+  return isOdd ? undefined : { kept, links, removed: removed + surplus.length };
 }
+
+const isWantedLink = ({ kind, path, place }: FoundEntry, { links }: Wanted): boolean =>
+  kind === 'link' && links.has(path) && links.get(path) === targetOf(place);
 
 /** A file that is as it is recorded; undefined for another one. */
 async function keptOf(
@@ -134,8 +123,21 @@ async function keptOf(
   const isKnown = known?.settled === true && known.identity === identityOf(stats);
   const sha256 = isKnown ? known.sha256 : await readFound(found, null, pace);
   if (sha256 !== file.sha256) return undefined;
-  if (owner === null || (Number(stats.uid) === owner.uid && Number(stats.gid) === owner.gid))
+  const executes = wanted.executables.has(path);
+  const isOwned = owner === null || (Number(stats.uid) === owner.uid && Number(stats.gid) === owner.gid);
+  if (isOwned && executes === isExecutable(stats))
     return isKnown ? known : { identity: identityOf(stats), sha256, settled: isSettled(stats.ctimeNs, hashedAt) };
-  lchownSync(place, owner.uid, owner.gid);
-  return { identity: identityOf(lstatSync(place, { bigint: true })), sha256, settled: false };
+  const mode = executes === isExecutable(stats) ? Number(stats.mode) & 0o777 : modeFor(executes);
+  return { identity: redress(place, mode, owner), sha256, settled: false };
+}
+
+/** Returns the identity that the file has then. */
+function redress(place: string, mode: number, owner: Owner | null): string {
+  const file = openSync(place, O_RDONLY | O_NOFOLLOW);
+  try {
+    dress(file, mode, owner);
+    return identityOf(fstatSync(file, { bigint: true }));
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,6 +1,6 @@
 // The messages between the main thread and the snapshot thread.
 import type { Owner } from '../../disk/make-beneath.ts';
-import type { Snapshot, SnapshotLimits, SnapshotFile } from './snapshot.ts';
+import type { ExtrasText, Snapshot, SnapshotLimits, SnapshotFile } from './snapshot.ts';
 
 interface Task {
   readonly deadlineMs: number;
@@ -19,8 +19,9 @@ export interface SnapshotTask extends Task {
   readonly manifestPath: string;
   /** Whether bytes are stored as blobs. */
   readonly keep: boolean;
-  /** The look whose files are the recorded ones; null: the order comes with the recorded files. */
+  /** The look whose files are the recorded ones; null: the order comes with the recorded files, and `extras` are the recorded ones. */
   readonly since: string | null;
+  readonly extras: ExtrasText;
 }
 
 /** What a look comes to, besides the files. */
@@ -40,6 +41,8 @@ export interface LayOutTask extends Task {
   /** Where the manifest is stored, and the look whose files they are. */
   readonly manifestPath: string;
   readonly token: string | null;
+  /** What it is to have besides the files. */
+  readonly extras: ExtrasText;
   readonly owner: Owner | null;
   /** What has to stay free on the disk. */
   readonly keepFreeBytes: number;

@@ -12,7 +12,7 @@ import { incomingPath } from '../blobs/blob-place.ts';
 import type { BlobHold, BlobStore } from '../blobs/blobs.ts';
 import { type Means, sendRequest, type Thread } from './send-request.ts';
 import { archivePath, type LaidOut, type PackTask } from './snapshot-requests.ts';
-import type { Snapshot, SnapshotFile, SnapshotLimits } from './snapshot.ts';
+import type { ExtrasText, Snapshot, SnapshotFile, SnapshotLimits } from './snapshot.ts';
 
 export interface SnapshotRequest {
   readonly sessionId: string;
@@ -34,6 +34,8 @@ export interface RecordedFiles {
   readonly token: string | null;
   /** Reads them: only where the thread doesn't know that look. */
   read(): Promise<readonly SnapshotFile[]>;
+  /** What else is recorded of it. */
+  readonly extras: ExtrasText;
 }
 
 export interface PackRequest {
@@ -54,6 +56,7 @@ export interface LayOutRequest {
   readonly limits: SnapshotLimits;
   /** All that it is to have. Their blobs are held, or in use. */
   readonly files: readonly SnapshotFile[];
+  readonly extras: ExtrasText;
   /** Of the look that found them; null: it isn't known which. */
   readonly token: string | null;
   readonly owner: Owner | null;
@@ -146,8 +149,9 @@ export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: 
   return {
     takeSnapshot: async ({ sessionId, root, limits, recorded = NOTHING_RECORDED, hold, deadlineMs, signal }) => {
       const place = { manifestPath: manifestPath(sessionId), keep: hold !== null, ...room(deadlineMs) };
+      const { extras } = recorded;
       const look = (since: string | null, files: readonly SnapshotFile[]) =>
-        sendRequest(means, { task: { kind: 'snapshot', root, limits, since, ...place }, files, hold, signal });
+        sendRequest(means, { task: { kind: 'snapshot', root, limits, since, extras, ...place }, files, hold, signal });
       const known = recorded.token === null ? 'unknown' : await look(recorded.token, []);
       const given = known === 'unknown' ? await look(null, await recorded.read()) : known;
       if (given === 'unknown' || given.looked === null) throw new Error('A look has no result.');
@@ -155,9 +159,10 @@ export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: 
     },
     packTarGz: async (request) => pack('tar.gz', request),
     packZip: async (request) => pack('zip', request),
-    layOut: async ({ sessionId, root, limits, files, token, owner, keepFreeBytes, deadlineMs, signal, bring }) => {
-      const place = { root, fresh: join(dirname(root), layingName(sessionId)), manifestPath: manifestPath(sessionId) };
-      const task = { kind: 'lay-out', ...place, limits, token, owner, keepFreeBytes, ...room(deadlineMs) } as const;
+    layOut: async ({ sessionId, files, deadlineMs, signal, bring, ...laid }) => {
+      const fresh = join(dirname(laid.root), layingName(sessionId));
+      const place = { fresh, manifestPath: manifestPath(sessionId), ...room(deadlineMs) };
+      const task = { kind: 'lay-out', ...laid, ...place } as const;
       const given = await sendRequest(means, { task, files, hold: null, signal, bring });
       if (given === 'unknown' || given.laid === null) throw new Error('Laying out has no result.');
       return given.laid;
@@ -173,4 +178,4 @@ export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: 
 export const LAYING_PREFIX = '.laying-';
 const layingName = (sessionId: string) => `${LAYING_PREFIX}${sessionId}`;
 
-const NOTHING_RECORDED: RecordedFiles = { token: null, read: async () => [] };
+const NOTHING_RECORDED: RecordedFiles = { token: null, extras: null, read: async () => [] };

@@ -33,12 +33,17 @@ export const NOTHING_SKIPPED: Skipped = {
   unreadable: 0,
 };
 
+/** What a workspace has besides contents (`Extra`), as JSON in the order in which it was found; null: nothing. Equal texts are equal workspaces. */
+export type ExtrasText = string | null;
+
 /** How a workspace differs from what is recorded of it. */
 export interface Snapshot {
   /** Those that are new or have other contents, in order of path; of a workspace of which nothing is recorded, all. */
   readonly files: readonly SnapshotFile[];
   /** Paths of recorded files that are no longer there. */
   readonly gone: readonly string[];
+  /** What else the workspace has now; absent: what is recorded. */
+  readonly extras?: ExtrasText;
   readonly skipped: Skipped;
   /** Names what was seen, so that the next look can be compared with it. */
   readonly token: string;

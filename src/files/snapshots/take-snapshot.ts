@@ -5,11 +5,12 @@ import { ErrandError } from '../../domain/errors.ts';
 import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import { hasBlob, placeBlobs, type Written } from '../blobs/blob-place.ts';
 import { identityOf, readFound, readSmall } from './copy-file.ts';
+import { gatherExtras } from './extras.ts';
 import { isSettled, type Manifest, type Manifests, type SeenFile } from './manifests.ts';
 import type { Looked, ReportedFile, SnapshotTask } from './snapshot-requests.ts';
 import type { Pace } from './pace.ts';
-import { NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
-import { type FoundFile, type SkipCounts, walkFiles } from './walk-files.ts';
+import { type ExtrasText, NOTHING_SKIPPED, type SnapshotFile } from './snapshot.ts';
+import { type FoundFile, type SkipCounts, walkTree } from './walk-files.ts';
 
 /** What the main thread gets to know while an order is carried out. */
 export interface Work {
@@ -55,12 +56,19 @@ export async function takeSnapshot(
   const manifest = manifests.find(task.manifestPath);
   if (recorded === null && (task.since === null || manifest.token !== task.since)) return 'unknown';
   const skipped: SkipCounts = { ...NOTHING_SKIPPED };
-  const base = makeBase(manifest, recorded);
+  const base = makeBase(manifest, recorded, task);
   if (base.hasFiles && isMissing(task.root)) throw new MissingWorkspaceError();
   const reader = makeReader(task, work, base);
   let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
-  for (const found of walkFiles(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
+  const extras = gatherExtras();
+  for (const found of walkTree(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
+    if (found.kind !== 'file') {
+      extras[found.kind](found);
+      if (found.kind === 'link') skipped.links += 1;
+      continue;
+    }
     const file = await reader.file(found);
+    if (file !== undefined) extras.file(found);
     if (file === undefined) skipped.unreadable += 1;
     else if (reader.differs(file)) {
       batch.push(file);
@@ -73,12 +81,13 @@ export async function takeSnapshot(
     await work.pace.rest();
   }
   const { seen, fresh, bytes, gone } = reader.result();
-  const isSame = recorded === null && batch.length === 0 && areAll && gone.length === 0;
+  const isAsRecorded = extras.text() === base.extras;
+  const isSame = recorded === null && batch.length === 0 && areAll && gone.length === 0 && isAsRecorded;
   await hand(task, work, batch, areAll);
   for (let at = BATCH; at < gone.length; at += BATCH) await work.reportGone(gone.slice(at, at + BATCH));
   const token = isSame ? task.since! : randomUUID();
-  if (!isSame || fresh > 0) manifests.keep(task.manifestPath, { token, files: seen }, bytes);
-  return { skipped, token, gone: gone.slice(0, BATCH) };
+  if (!isSame || fresh > 0) manifests.keep(task.manifestPath, { token, files: seen, extras: extras.text() }, bytes);
+  return { skipped, token, gone: gone.slice(0, BATCH), ...(!isAsRecorded && { extras: extras.text() }) };
 }
 
 /** What the files are compared with. */
@@ -90,18 +99,20 @@ interface Base {
   readonly hasFiles: boolean;
   /** Whether a blob of a recorded file needs no look: it is in use. Otherwise one that was lost is stored again. */
   readonly hasBlobs: boolean;
+  readonly extras: ExtrasText;
   paths(): Iterable<string>;
 }
 
-function makeBase(manifest: Manifest, recorded: Before['recorded']): Base {
+function makeBase(manifest: Manifest, recorded: Before['recorded'], { extras }: Pick<SnapshotTask, 'extras'>): Base {
   if (recorded === null) {
     const { files } = manifest;
     const recordedAt = (path: string) => files.get(path)?.sha256;
-    return { manifest, recordedAt, hasFiles: files.size > 0, hasBlobs: true, paths: () => files.keys() };
+    const known = { hasFiles: files.size > 0, hasBlobs: true, extras: manifest.extras };
+    return { manifest, recordedAt, ...known, paths: () => files.keys() };
   }
   const hashes = new Map(recorded.map(({ path, sha256 }) => [path, sha256]));
   const recordedAt = (path: string) => hashes.get(path);
-  return { manifest, recordedAt, hasFiles: hashes.size > 0, hasBlobs: false, paths: () => hashes.keys() };
+  return { manifest, recordedAt, hasFiles: hashes.size > 0, hasBlobs: false, extras, paths: () => hashes.keys() };
 }
 
 const isMissing = (root: string) => lstatSync(root, { throwIfNoEntry: false }) === undefined;

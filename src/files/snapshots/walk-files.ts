@@ -67,14 +67,10 @@ const UUID = /^[0-9a-f-]{36}$/;
 /** By-products of tools. */
 const OWN_FOLDER = '.errand';
 
-/** The files below a root. A missing root has none. Blocks: run it on its own thread. */
-export function* walkFiles(root: string, parts: WalkParts): Generator<FoundFile> {
-  for (const found of walkTree(root, parts))
-    if (found.kind === 'file') yield found;
-    else if (found.kind === 'link') parts.skipped.links += 1;
-}
-
-/** The files, links and folders below a root, and the root itself, which has the path `''`. As `walkFiles` otherwise. */
+/**
+ * The files, links and folders below a root, and the root itself, which has the path `''`. A missing root has none. Blocks: run it on its own
+ * thread.
+ */
 export function* walkTree(root: string, parts: WalkParts): Generator<FoundEntry> {
   const top = openFolder(root);
   if (top === 'gone') return;

@@ -14,7 +14,7 @@ import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { AuditedAccess } from '../audited-access.ts';
-import { archiveKey } from './archive-key.ts';
+import { archiveKey, emptyArchiveKey } from './archive-key.ts';
 import { type FileLeaf, type LeafParts, makeLeafOf } from './file-nodes.ts';
 
 export interface ArchiveAddress {
@@ -78,7 +78,8 @@ export function makeAddressArchive(parts: Pick<ArtifactOperationParts, 'fileAddr
       return { address: sign(archiveKey(kept.unpacked), sessionId, filename), filename, size: null, sha256: null };
     const kind: ArchiveKind = filename.endsWith('.zip') ? 'zip' : 'tar.gz';
     const { key, size } = kept ?? (await parts.emptyArchives.get(kind));
-    return { address: sign(key, sessionId, filename), filename, size, sha256: key };
+    const name = kept === null ? emptyArchiveKey(kind) : key;
+    return { address: sign(name, sessionId, filename), filename, size, sha256: key };
   };
 }
 

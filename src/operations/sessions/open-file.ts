@@ -3,6 +3,7 @@ import { type Clock, within } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { ArchiveDownload } from '../../execution/artifacts/archive-downloads.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { OpenBlob } from '../../files/blobs/open-blob.ts';
 import type { FileAddresses, FileGrant } from '../../files/file-address.ts';
@@ -15,6 +16,7 @@ export interface OpenFileParts {
   readonly blobs: BlobStore;
   readonly fileAddresses: FileAddresses;
   readonly collector: Pick<Collector, 'downloadArchive'>;
+  readonly emptyArchives: EmptyArchives;
   readonly clock: Clock;
 }
 
@@ -43,20 +45,19 @@ const PACKED_SOON_MS = 2_000;
  * Opens by the path of an address. Throws `forbidden` when it was altered or has expired, `not_found` when its session or
  * file no longer exists, `unavailable` for an archive that can't be packed now.
  */
-export function makeOpenFile({ store, blobs, fileAddresses, collector, clock }: OpenFileParts) {
+export function makeOpenFile({ store, blobs, fileAddresses, collector, emptyArchives, clock }: OpenFileParts) {
+  const openAt = async (key: string) => ({ key, blob: await blobs.open(key) });
   return async (path: string): Promise<OpenedFile | OpenedDownload> => {
     const grant = fileAddresses.verify(path);
     const session = await store.sessions.find(grant.sessionId);
     if (session === undefined) throw notFound('File');
     const opened: Opened = { grant, presentation: presentationOf(grant.name, grant.disposition) };
     const request = readArchiveKey(grant.key);
-    if (request === null) return { ...opened, key: grant.key, blob: await blobs.open(grant.key) };
+    if (request === null) return { ...opened, ...(await openAt(grant.key)) };
+    if ('empty' in request) return { ...opened, ...(await openAt((await emptyArchives.get(request.empty)).key)) };
     const download = collector.downloadArchive(request, session.userSeq);
     const soon = await within(clock, PACKED_SOON_MS, download.packed, undefined);
-    if (soon !== undefined) {
-      const { key } = soon.archive;
-      return { ...opened, key, blob: await blobs.open(key) };
-    }
+    if (soon !== undefined) return { ...opened, ...(await openAt(soon.archive.key)) };
     const openPacked = async () => blobs.open((await download.packed).archive.key);
     return { ...opened, download, openPacked };
   };

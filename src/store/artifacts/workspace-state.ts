@@ -65,6 +65,11 @@ export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<Work
   );
 }
 
+/** What a workspace with a state has besides its files; undefined: it is as recorded. */
+export function* keepExtras(tx: Transaction, sessionSeq: number, extras: string | null | undefined): Step<void> {
+  if (extras !== undefined) yield* tx.run('UPDATE workspaces SET extras = ? WHERE session_seq = ?', extras, sessionSeq);
+}
+
 /** Nothing is being written any more; the files are those of a look. */
 export const atRest = ({ fileCount, asOfRun, asOfStep }: WorkspaceState, token: string | null) => ({
   ...AT_REST,
@@ -80,3 +85,19 @@ export const recordedAt = (state: WorkspaceState, token: string | null, run: num
   asOfRun: run,
   asOfStep: step,
 });
+
+/** The newest recorded step of a run; 0 while there is none. */
+export function* newestStep(tx: Reader, runSeq: number): Step<number> {
+  const sql = 'SELECT coalesce(max(step), 0) AS step FROM steps WHERE run_seq = ?';
+  return (yield* tx.get<{ step: number }>(sql, runSeq))!.step;
+}
+
+/** Until when what a workspace had is recorded, before a run goes on there: until the end of a run, or after a step of it. */
+export function knownUntil(
+  { fileCount, asOfRun, asOfStep }: WorkspaceState,
+  { runSeq }: { readonly runSeq: number },
+): { readonly run: number; readonly step: number } {
+  // Files that an earlier version has recorded are of an unknown moment before the run.
+  if (asOfRun === null) return { run: fileCount > 0 ? runSeq : 0, step: 0 };
+  return { run: asOfRun, step: asOfStep ?? Number.MAX_SAFE_INTEGER };
+}

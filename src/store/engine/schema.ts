@@ -13,6 +13,10 @@ import { anchors } from './migrations/046-anchors.ts';
 import { workspaceNotes } from './migrations/047-workspace-notes.ts';
 import { nodeClocks } from './migrations/048-node-clocks.ts';
 import { runsAnywhere } from './migrations/049-runs-anywhere.ts';
+import { nodeConfigurations } from './migrations/050-node-configurations.ts';
+import { disksOfNodes } from './migrations/051-disks-of-nodes.ts';
+import { workspaceExtras } from './migrations/052-workspace-extras.ts';
+import { baselineFiles } from './migrations/053-baseline-files.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -71,6 +75,10 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: workspaceNotes, runsWith: 46 },
   nodeClocks,
   { sql: runsAnywhere, runsWith: 48 },
+  { sql: nodeConfigurations, runsWith: 48 },
+  { sql: disksOfNodes, runsWith: 48 },
+  { sql: workspaceExtras, runsWith: 48 },
+  { sql: baselineFiles, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

@@ -2,9 +2,11 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -92,6 +94,76 @@ test('what is unchanged in an old copy is neither read again nor written', async
   const { files } = await prepared(north, run);
   expect(files).toEqual({ '/a.txt': large('one'), '/b.txt': 'new' });
   expect(statSync(kept).ino).toBe(ino);
+});
+
+describe('what isn’t contents', () => {
+  /** A turn at the north that leaves an executable file, links and an empty folder, as a command does. */
+  async function withExtras() {
+    const { north, south } = fixture;
+    const run = await north.begin();
+    north.write(run, { 'bin/tool': 'run me', 'a.txt': 'one', 'in/b.txt': large('two') });
+    const root = north.workspaces.pathOf(run.sessionId);
+    chmodSync(join(root, 'bin/tool'), 0o755);
+    symlinkSync('bin/tool', join(root, 'link'));
+    symlinkSync('../in', join(root, 'bin/folder'));
+    symlinkSync(fixture.directory, join(root, 'out'));
+    mkdirSync(join(root, 'none/here'), { recursive: true });
+    await fixture.end(run);
+    north.collector.wake(run.sessionSeq);
+    await waitFor(async () => (await fixture.artifactsOf(run)).status === 'ready');
+    return { run, north, south, root, there: south.workspaces.pathOf(run.sessionId) };
+  }
+
+  test('moves as well, but links that lead out; clients see files only', async () => {
+    const { run, south, there } = await withExtras();
+    expect((await fixture.exportOf(run)).files.map(({ path }) => path)).toEqual(['/a.txt', '/bin/tool', '/in/b.txt']);
+    const { token } = await fixture.store.artifacts.findWorkspace(run.sessionSeq);
+    const next = await south.begin(run.sessionId);
+    const baseline = south.collector.baselineOf(next);
+    await baseline.prepare();
+    const modes = ['bin/tool', 'a.txt'].map((path) => statSync(join(there, path)).mode & 0o777);
+    expect(modes).toEqual([0o755, 0o644]);
+    expect(['link', 'bin/folder'].map((path) => readlinkSync(join(there, path)))).toEqual(['bin/tool', '../in']);
+    expect(readdirSync(join(there, 'none/here'))).toEqual([]);
+    expect(readdirSync(there).toSorted()).toEqual(['a.txt', 'bin', 'in', 'link', 'none']);
+    await baseline.take();
+    expect((await fixture.store.artifacts.findWorkspace(run.sessionSeq)).token).toBe(token);
+  });
+
+  test('is put right in an old copy, and what is right stays', async () => {
+    const { run, north, south, root, there } = await withExtras();
+    const next = await south.begin(run.sessionId);
+    await south.collector.baselineOf(next).prepare();
+    chmodSync(join(there, 'bin/tool'), 0o600);
+    chmodSync(join(there, 'a.txt'), 0o700);
+    rmSync(join(there, 'link'));
+    symlinkSync('in', join(there, 'link'));
+    rmSync(join(there, 'none'), { recursive: true });
+    await fixture.end(next);
+    south.collector.wake(run.sessionSeq);
+    await waitFor(async () => (await fixture.artifactsOf(next)).status === 'ready');
+    const { ino } = lstatSync(join(root, 'bin/folder'));
+    await prepared(north, run);
+    expect(['bin/tool', 'a.txt'].map((path) => statSync(join(root, path)).mode & 0o111)).toEqual([0, 0o111]);
+    expect(readlinkSync(join(root, 'link'))).toBe('in');
+    expect(lstatSync(join(root, 'bin/folder')).ino).toBe(ino);
+    expect(readdirSync(root).toSorted()).toEqual(['a.txt', 'bin', 'in', 'link']);
+  });
+
+  test('a link where a file or a folder with files is recorded now is not written through', async () => {
+    const { run, north, south, root, there } = await withExtras();
+    const next = await south.begin(run.sessionId);
+    await south.collector.baselineOf(next).prepare();
+    rmSync(join(there, 'link'));
+    rmSync(join(there, 'bin/folder'));
+    south.write(next, { link: 'a file', 'bin/folder/new.txt': 'new' });
+    await fixture.end(next);
+    south.collector.wake(run.sessionSeq);
+    await waitFor(async () => (await fixture.artifactsOf(next)).status === 'ready');
+    const { files } = await prepared(north, run);
+    expect(files).toMatchObject({ '/link': 'a file', '/bin/folder/new.txt': 'new', '/bin/tool': 'run me' });
+    expect(readdirSync(join(root, 'in'))).toEqual(['b.txt']);
+  });
 });
 
 test('the first look afterwards finds nothing that differs', async () => {
@@ -186,6 +258,71 @@ test('an agent that goes on elsewhere is told which of its calls have left what 
   await fixture.store.runs.interrupt(fenceOf(again!), 'crash');
   const [third] = await fixture.claim(1, { node: 'south' });
   expect(await south.collector.baselineOf(third!).prepare()).toEqual({ kind: 'ready', hasNotes: true });
+});
+
+describe('the attachments of an earlier turn', () => {
+  /** A turn with an attachment, which is in the workspace, whose run ends; its node is lost before it is collected. */
+  async function lostTurn(sessionId: string | null, id: string, bytes: string) {
+    const { north } = fixture;
+    const hold = fixture.blobs.hold();
+    const sha256 = await hold.put(Buffer.from(bytes));
+    const path = `attachments/${id}/a`;
+    const attachment = { id, name: `${id}.txt`, path, mimeType: 'text/plain', size: bytes.length, sha256 };
+    const content = [{ type: 'attachment', attachmentId: id, media: 'file' } as const];
+    const contents = await hold.contents.read([sha256]);
+    await fixture.accept({ sessionId, content, attachments: [attachment], contents });
+    hold.release();
+    const run = (await fixture.claim(1, { node: 'north' }))[0]!;
+    const { attachments } = await fixture.store.turns.get(run.seq, 1);
+    const options = { quotaBytes: 2 ** 30, hasBegun: false };
+    expect(await north.workspaces.placeUploads(run.sessionId, attachments, options)).toBe(true);
+    return run;
+  }
+
+  test('are laid out again when its run was lost before it was collected, and are no artifacts of the next run', async () => {
+    const { north, south } = fixture;
+    const { run } = await turn(north, { 'a.txt': 'one' });
+    const lost = await lostTurn(run.sessionId, 'small', 'small');
+    await fixture.end(lost);
+    const other = await lostTurn(run.sessionId, 'large', large('upload'));
+    await fixture.end(other);
+    await north.lose();
+    const next = await south.begin(run.sessionId);
+    const baseline = south.collector.baselineOf(next);
+    expect(await baseline.prepare()).toMatchObject({ kind: 'ready' });
+    const uploads = { '/uploads/small.txt': 'small', '/uploads/large.txt': large('upload') };
+    expect(filesOf(south, next)).toEqual({ '/a.txt': 'one', ...uploads });
+    await baseline.take();
+    await fixture.end(next);
+    south.collector.wake(run.sessionSeq);
+    const own = await waitFor(async () => {
+      const found = await fixture.artifactsOf(next);
+      return found.status === 'pending' ? null : found;
+    });
+    expect(own).toMatchObject({ status: 'ready', files: [] });
+    const whole = await fixture.exportOf(next);
+    expect(whole.files.map(({ path }) => path)).toEqual(['/a.txt', ...Object.keys(uploads).sort()]);
+  });
+
+  test('are laid out when nothing else was ever recorded of the session', async () => {
+    const { north, south } = fixture;
+    const lost = await lostTurn(null, 'first', 'first');
+    await fixture.end(lost);
+    await north.lose();
+    expect((await prepared(south, lost)).files).toEqual({ '/uploads/first.txt': 'first' });
+  });
+
+  test('stay as agents have left them since they were recorded', async () => {
+    const { north, south } = fixture;
+    const first = await lostTurn(null, 'given', 'given');
+    north.write(first, { 'uploads/given.txt': null, 'b.txt': 'two' });
+    await fixture.end(first);
+    north.collector.wake(first.sessionSeq);
+    await waitFor(async () => (await fixture.artifactsOf(first)).status === 'ready');
+    await fixture.end(await north.begin(first.sessionId));
+    await north.lose();
+    expect((await prepared(south, first)).files).toEqual({ '/b.txt': 'two' });
+  });
 });
 
 test('a session without files costs nothing', async () => {

@@ -45,7 +45,7 @@ beforeEach(async () => {
         return recorded.read();
       };
       const token = wholly.has(order.sessionId) ? null : recorded.token;
-      return snapshotThread.takeSnapshot({ ...order, recorded: { token, read } });
+      return snapshotThread.takeSnapshot({ ...order, recorded: { ...recorded, token, read } });
     },
   };
   collector = fixture.collect({ snapshotThread: watched });

@@ -28,6 +28,7 @@ function processOn(fixture: Pick<StoreFixture, 'store' | 'clock'>, facts: NodeFa
     return rows;
   };
   let running = 0;
+  let had: Partial<NodeFacts> = {};
   let isCut = false;
   let opened = 0;
   let [silences, led, fenced] = [0, 0, false];
@@ -45,7 +46,7 @@ function processOn(fixture: Pick<StoreFixture, 'store' | 'clock'>, facts: NodeFa
     log,
     identity: { id: facts.id, place: facts.place, file: '/data/node-id' },
     process: facts.process,
-    facts: () => ({ ...facts, running }),
+    facts: () => ({ ...facts, ...had, running }),
     opened: () => (opened += 1),
     peers: { fence: (isOn) => void (fenced = isOn) },
     led: () => (led += 1),
@@ -65,7 +66,8 @@ function processOn(fixture: Pick<StoreFixture, 'store' | 'clock'>, facts: NodeFa
   const goAhead = (ms: number) => void (aheadMs = ms);
   const cut = () => void (isCut = true);
   const runs = (count: number) => void (running = count);
-  return { node, clock, beat, states, lines, opened: () => opened, runs, seen, cut, goAhead };
+  const has = (facts: Partial<NodeFacts>) => void (had = facts);
+  return { node, clock, beat, states, lines, opened: () => opened, runs, has, seen, cut, goAhead };
 }
 
 /** The clock of the database. */
@@ -355,4 +357,33 @@ test('a node says by how much the clock of its machine differs from the database
   one.goAhead(0);
   await one.beat();
   expect(one.lines.at(-1)).toMatchObject({ msg: "the clock of this machine is the database's again" });
+});
+
+test('another configuration is told once it has lasted for longer than a change takes to reach all nodes', async () => {
+  const fixture = await storeFixture();
+  const [one, two] = [processOn(fixture, ONE), processOn(fixture, TWO)];
+  const differing = () =>
+    two.node.list().flatMap(({ name, differs }) => (differs.length === 0 ? [] : [`${name}: ${differs.join()}`]));
+  const beat = async () => {
+    for (const each of [one, two]) await each.beat();
+  };
+  one.has({ configuration: { models: 'a' } });
+  two.has({ configuration: { models: 'a' } });
+  await one.node.start();
+  await two.node.start();
+  await beat();
+  two.has({ configuration: { models: 'b' } });
+  await beat();
+  one.has({ configuration: { models: 'b' } });
+  for (const _ of [5, 10, 15]) await beat();
+  expect(differing()).toEqual([]);
+  two.has({ configuration: { models: 'c' } });
+  for (const _ of [5, 10]) await beat();
+  expect(differing()).toEqual([]);
+  await beat();
+  // The one that leads is right.
+  expect(differing()).toEqual(['two: models']);
+  two.has({ configuration: { models: 'b' } });
+  await beat();
+  expect(differing()).toEqual([]);
 });

@@ -115,7 +115,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     const first = await fixture.snapshot();
     expect(first.files).toHaveLength(67);
     let reads = 0;
-    const recorded = { token: first.token, read: async () => ((reads += 1), first.files) };
+    const recorded = { token: first.token, extras: null, read: async () => ((reads += 1), first.files) };
     const unchanged = await fixture.snapshot({ recorded });
     expect(unchanged).toMatchObject({ files: [], gone: [], token: first.token });
     write(fixture, { changed: 'two', new: 'three', same: 'one' });
@@ -136,7 +136,7 @@ describe('what was hashed before', { concurrent: true }, () => {
     write(fixture, { 'a.txt': 'not lost', 'b.txt': large('soon lost') });
     const { files } = await fixture.snapshot();
     rmSync(fixture.pathOf(sha256(large('soon lost'))));
-    const again = await fixture.snapshot({ recorded: { token: null, read: async () => files } });
+    const again = await fixture.snapshot({ recorded: { token: null, extras: null, read: async () => files } });
     expect(again.files.map(({ path }) => path)).toEqual(['/b.txt']);
     expect(fixture.hasBlob(sha256(large('soon lost')))).toBe(true);
   });
@@ -148,7 +148,9 @@ describe('what was hashed before', { concurrent: true }, () => {
     const first = await fixture.snapshot();
     expect(first.files.map(({ path }) => path)).toEqual(names.map((name) => `/${name}`));
     rmSync(join(fixture.root, 'many'), { recursive: true });
-    const second = await fixture.snapshot({ recorded: { token: first.token, read: async () => first.files } });
+    const second = await fixture.snapshot({
+      recorded: { token: first.token, extras: null, read: async () => first.files },
+    });
     expect(second.files).toEqual([]);
     expect(second.gone.toSorted()).toEqual(names.map((name) => `/${name}`));
   });

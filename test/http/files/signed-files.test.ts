@@ -19,6 +19,12 @@ const NO_DOWNLOADS = {
   },
 };
 
+const NO_ARCHIVES = {
+  get: () => {
+    throw new Error('No archive is to be packed.');
+  },
+};
+
 async function filesFixture(collector: Parameters<typeof makeOpenFile>[0]['collector'] = NO_DOWNLOADS) {
   const { accept, store, clock } = await storeFixture();
   const directory = temporaryDirectory();
@@ -26,7 +32,9 @@ async function filesFixture(collector: Parameters<typeof makeOpenFile>[0]['colle
   const deriveKey = openMasterKey({ path: join(directory, 'master.key'), isCredential: false });
   const fileAddresses = makeFileAddresses({ deriveKey, now: clock.now });
   const fixture = await openFixture({
-    operations: { openFile: makeOpenFile({ store, blobs, fileAddresses, collector, clock }) },
+    operations: {
+      openFile: makeOpenFile({ store, blobs, fileAddresses, collector, emptyArchives: NO_ARCHIVES, clock }),
+    },
     parts: { clock },
   });
   const { sessionId, sessionSeq } = await accept();

@@ -1,7 +1,7 @@
 // Runs the real binary on a data directory of its own: started, crashed, restarted and cleaned up as a test needs.
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, cpSync, lstatSync, mkdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,6 +31,8 @@ export interface DaemonOptions {
   readonly database?: string;
   /** A daemon whose installation it joins, with the master key in a data directory of its own; name its database and its bucket, too. */
   readonly joins?: Pick<DaemonProcess, 'dataDir' | 'apiKey' | 'adminUserId' | 'adminName' | 'adminPassword'>;
+  /** A daemon whose data directory it has a copy of, as it is now; name what the other one's environment had, too. */
+  readonly copies?: DaemonOptions['joins'];
   /** Directory that its own directory is made in; the system's for temporary files when absent. */
   readonly within?: string;
 }
@@ -134,9 +136,12 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
 async function startIn(root: string, options: DaemonOptions): Promise<DaemonProcess> {
   const dataDir = join(root, 'data');
   const configDir = join(dataDir, 'config');
-  const { joins } = options;
-  const created = joins === undefined ? initialized(dataDir, options) : joining(dataDir, joins);
-  const database = options.database ?? (isPostgres ? databaseOf((joins ?? { dataDir }).dataDir) : undefined);
+  const { joins, copies } = options;
+  const other = joins ?? copies;
+  const created = other === undefined ? initialized(dataDir, options) : createdBy(other);
+  if (joins !== undefined) joining(dataDir, joins);
+  if (copies !== undefined) cpSync(copies.dataDir, dataDir, { recursive: true, filter: isNoSocket });
+  const database = options.database ?? (isPostgres ? databaseOf((other ?? { dataDir }).dataDir) : undefined);
   const own = { ...(database !== undefined && { ERRAND_DATABASE: database }), ...options.env };
   await writeConfiguration(configDir, options);
   const listen = `127.0.0.1:${await freePort()}`;
@@ -182,14 +187,18 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
 }
 
 /** A data directory with the master key of another one alone. */
-function joining(dataDir: string, joins: NonNullable<DaemonOptions['joins']>): Created {
+function joining(dataDir: string, joins: NonNullable<DaemonOptions['joins']>): void {
   mkdirSync(join(dataDir, 'config'), { recursive: true, mode: 0o700 });
   copyFileSync(join(joins.dataDir, 'master.key'), join(dataDir, 'master.key'));
-  return {
-    admin: { user_id: joins.adminUserId, username: joins.adminName, password: joins.adminPassword },
-    api_key: { key: joins.apiKey },
-  };
 }
+
+const isNoSocket = (path: string) => !lstatSync(path).isSocket();
+
+/** What is known of an installation by one of its daemons. */
+const createdBy = (daemon: NonNullable<DaemonOptions['joins']>): Created => ({
+  admin: { user_id: daemon.adminUserId, username: daemon.adminName, password: daemon.adminPassword },
+  api_key: { key: daemon.apiKey },
+});
 
 async function writeConfiguration(configDir: string, options: DaemonOptions): Promise<void> {
   const { modelServerUrl, modelKind = 'openai' } = options;

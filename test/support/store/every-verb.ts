@@ -18,7 +18,7 @@ import {
   START,
   type StoreFixture,
 } from './store-fixture.ts';
-import { aNode } from './nodes.ts';
+import { aNode, nodeId } from './nodes.ts';
 import { aPage, enqueue } from './publishing.ts';
 import { sourceOf } from './small-contents.ts';
 import { aTask, end, fireDue, fireNow, steps } from './schedules.ts';
@@ -291,6 +291,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
   await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] }, START.node);
+  await artifacts.keepCheckpoint(fenceOf(run!), { files }, { here: START.node });
   await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
@@ -298,7 +299,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.findWork(sessionSeq);
   await artifacts.findWork(sessionSeq, START.node);
   const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
-  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} });
+  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} }, START.node);
   await callSmallBlobs(fixture);
   await artifacts.listPacking(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
@@ -318,6 +319,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.listLost(0);
   const [moved] = await claimNew(fixture);
   await runs.recordStep(fenceOf(moved!), aStep({ calls: [{ id: 'a', name: 'shell', input: {} }] }), FREE);
+  await artifacts.recordLostUploads(fenceOf(moved!));
   await artifacts.moveWorkspace(fenceOf(moved!), { here: 'there', reading: ['read_file'] });
   await artifacts.listWorkspaceNotes(moved!.sessionSeq);
   await artifacts.concludeLost(lost!.sessionSeq, 0);
@@ -669,8 +671,8 @@ async function callPublished({ store, clock, user }: StoreFixture, id: number, c
 
 /** A note, and the log with each filter and from each end. */
 async function callAudit({ store: { audit, diskSamples } }: StoreFixture): Promise<void> {
-  await diskSamples.record({ freeBytes: 1, freeInodes: null });
-  await diskSamples.list();
+  await diskSamples.record(nodeId(1), { freeBytes: 1, freeInodes: null });
+  await diskSamples.list(nodeId(1));
   const actor = { userId: null, username: 'operator', via: 'socket', keyId: null } as const;
   const target = { targetType: 'session', targetId: 's', sessionId: 's', address: 'socket', requestId: 'r' };
   const entry = { actor, action: 'session.read', ...target };

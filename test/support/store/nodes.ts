@@ -18,17 +18,19 @@ export function aNode(over: Partial<NodeFacts> = {}): NodeFacts {
     running: 0,
     draining: false,
     clockAheadMs: 0,
+    configuration: null,
     ...over,
   };
 }
 
 export function aKnownNode(over: Partial<KnownNode> = {}): KnownNode {
-  const { process: _process, place: _place, ...facts } = aNode();
+  const { process: _process, place: _place, configuration: _configuration, ...facts } = aNode();
   return {
     ...facts,
     state: 'online',
     isThis: true,
     isTwice: false,
+    differs: [],
     leader: false,
     lastBeatAt: 0,
     registeredAt: 0,

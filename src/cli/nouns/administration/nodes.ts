@@ -1,6 +1,7 @@
 // `errand nodes`: the daemons of an installation, and how one is taken out of service.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { wordsOfDifference } from '../../../domain/nodes/differences.ts';
 import { wordsOfClock } from '../../../domain/nodes/node.ts';
 import type { NodeWire } from '../../../wire/nodes.ts';
 import { duration } from '../../frame/arguments.ts';
@@ -30,6 +31,7 @@ const ALL: readonly Column<NodeWire>[] = [
   field('this'),
   field('twice'),
   field('clock_ahead_ms'),
+  column('differs', ({ differs }) => differs.join(', ')),
   field('registered_at'),
 ];
 
@@ -98,6 +100,7 @@ async function list({ client, out }: Context): Promise<void> {
     const words = wordsOfClock(ahead);
     if (words !== null) out.hint(`The clock of ${name} is ${words}.`);
   }
+  for (const node of online) if (node.differs.length > 0) out.hint(`The node ${wordsOfDifference(node)}.`);
   for (const { name, twice } of online)
     if (twice) out.hint(`Another process has the id of ${name}: a copy of its data directory (errand doctor).`);
 }

@@ -20,6 +20,8 @@ CREATE TABLE disk_samples (
   at          INTEGER PRIMARY KEY,
   free_bytes  INTEGER NOT NULL,
   -- NULL on file systems without a fixed number of inodes.
-  free_inodes INTEGER
+  free_inodes INTEGER,
+  -- Whose disk; NULL: of the home node.
+  node_id     TEXT
 ) STRICT;
 `;

@@ -212,7 +212,9 @@ CREATE TABLE worker_nodes (
   -- 1: the one node that does what is done once for all of them.
   leader        INTEGER NOT NULL DEFAULT 0 CHECK (leader IN (0, 1)),
   -- Of its machine's clock, before the database's; NULL while it isn't known.
-  clock_ahead_ms INTEGER
+  clock_ahead_ms INTEGER,
+  -- A JSON object: a fingerprint of each setting, and of each kind of definitions, that all nodes should have in common.
+  configuration TEXT
 ) STRICT;
 CREATE UNIQUE INDEX worker_nodes_leader ON worker_nodes (leader) WHERE leader = 1;
 

@@ -19,6 +19,7 @@ const aNode = (over: Partial<NodeWire> = {}): NodeWire => ({
   address: '127.0.0.1:8484',
   labels: ['zone=a', 'gpu'],
   clock_ahead_ms: 12,
+  differs: [],
   last_beat_at: AT,
   registered_at: AT,
   ...over,
@@ -38,11 +39,13 @@ test('a list has a line a node; one without trouble says nothing else', async ()
   expect(stderr).toBe('');
 });
 
-test('different versions and clocks of nodes that are online are told, and so is one that is there twice', async () => {
+test('different versions, clocks and configurations of nodes that are online are told, and so is one that is there twice', async () => {
   const mixed = await listing(aNode(), { ...SOUTH, ...OLD, state: 'draining' });
   expect(mixed.stderr).toBe('The nodes that are online have different versions: 1.0.0, 0.9.0.\n');
   const late = await listing(aNode(), { ...SOUTH, clock_ahead_ms: 3_210 });
   expect(late.stderr).toBe("The clock of south is 3.2 s ahead of the database's.\n");
+  const other = await listing(aNode(), { ...SOUTH, differs: ['models'] });
+  expect(other.stderr).toBe('The node south has another configuration than other nodes: models.\n');
   const twice = await listing(aNode({ twice: true }), SOUTH);
   expect(twice.stderr).toBe('Another process has the id of north: a copy of its data directory (errand doctor).\n');
 });

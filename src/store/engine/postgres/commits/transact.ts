@@ -72,12 +72,14 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   const journal = makeAddedEvents(pipeline, parts.streamSeqs);
   parts.keys.refill(connection);
   const begun = pipeline.say(begin(parts));
-  // From its beginning on: the turn of others may take longer.
-  let endsAt = Infinity;
+  const { turn, clock } = parts;
+  /** Null until its turn has come, which may take longer than that. */
+  let endsAt = turn === null ? clock.monotonic() + WORK_MS : null;
   const inTurn = begun.then(
     ({ rows }) => {
-      endsAt = parts.clock.monotonic() + WORK_MS;
-      parts.turn?.begun(rows[0]!, parts.streamSeqs);
+      if (turn === null) return;
+      endsAt = clock.monotonic() + WORK_MS;
+      turn.begun(rows[0]!, parts.streamSeqs);
     },
     () => undefined,
   );
@@ -86,10 +88,10 @@ export async function transact(connection: Connection, verbs: readonly ScopedVer
   const results = new Map<ScopedVerb, () => unknown>();
   const all = await sideBySide(verbs, async (verb) => {
     // Once this is so it stays so: what waits for a verb that hasn't begun doesn't begin, either.
-    if (verb !== verbs[0] && parts.clock.monotonic() >= endsAt) return;
-    const tx = new StepTransaction(parts.clock.now());
+    if (verb !== verbs[0] && endsAt !== null && clock.monotonic() >= endsAt) return;
+    const tx = new StepTransaction(clock.now());
     const result = await carryOut(pipeline, verb.verb(tx));
-    if (parts.turn !== null) await inTurn;
+    if (turn !== null) await inTurn;
     await journal.add(tx);
     results.set(verb, () => {
       for (const work of tx.afterwards) work();
