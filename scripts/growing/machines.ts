@@ -62,7 +62,8 @@ export async function makeNetwork(address: string): Promise<Network> {
   const name = `errand-${process.pid}`;
   const started: ChildProcess[] = [];
   const machines: Machine[] = [];
-  const inside = ['ip', 'netns', 'exec', name];
+  // Not `ip netns exec`, which hides control groups.
+  const inside = ['nsenter', `--net=/run/netns/${name}`];
   const must = async (command: readonly string[]) => {
     const { code, output } = await runProgram(command[0]!, command.slice(1), { limitMs: MINUTE });
     if (code !== 0) throw new Error(`${command.join(' ')}: ${output}`);
@@ -75,7 +76,7 @@ export async function makeNetwork(address: string): Promise<Network> {
   return {
     address: address.split('/')[0]!,
     start: (program, args) => {
-      const child = spawn('ip', ['netns', 'exec', name, program, ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
+      const child = spawn(inside[0]!, [...inside.slice(1), program, ...args], { stdio: ['pipe', 'ignore', 'inherit'] });
       started.push(child);
       return child;
     },

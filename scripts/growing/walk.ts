@@ -31,12 +31,12 @@ export async function walk(place: Place): Promise<void> {
 async function oneDaemon({ services, first, report }: Place): Promise<void> {
   await install(first, report, 'errand.deb');
   await report.console(first, 'cp /srv/models.yaml /etc/errand/models.yaml\nsystemctl reload errand');
+  const { output } = await first.run(`sed -n 's/^ *API key *//p' /var/lib/errand/first-credentials | tee /srv/key`);
+  await services.run('cat >/srv/key', output);
   await report.holds('one daemon, and a conversation with a file', first, [
     'errand status --wait --timeout 60s',
-    'errand chat "Remember the tides. [[tools=1]] [[text=High at six.]]" | tee /dev/stderr | grep "High at six"',
+    'ERRAND_API_KEY=$(cat /srv/key) errand chat "Remember the tides. [[tools=1]] [[text=High at six.]]" | grep "High at six"',
   ]);
-  const { output } = await first.run(`sed -n 's/^ *API key *//p' /var/lib/errand/first-credentials`);
-  await services.run('cat >/srv/key', output);
 }
 
 /** "1. Rows to PostgreSQL, files to the bucket" */
@@ -124,7 +124,7 @@ async function edit(
   ];
   const node = filledIn(lines, { south: name, '192.0.2.12': address });
   await report.file(machine, '/srv/lines', node, '>');
-  await report.console(machine, `SYSTEMD_EDITOR='cp /srv/lines' systemctl edit errand`);
+  await report.console(machine, `SYSTEMD_EDITOR='cp /srv/lines' script -qec 'systemctl edit errand' /dev/null`);
 }
 
 const BALANCER = `openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=errand.example.com -addext subjectAltName=DNS:errand.example.com -keyout /etc/ssl/errand.example.com.key -out /etc/ssl/errand.example.com.pem
