@@ -69,7 +69,8 @@ export function servicesOf(
   return [
     { stop: node.stop },
     single(rooms.queueWait),
-    started(makeOrphanedBlobs({ store, blobs, clock, log })),
+    started(makeOrphanedBlobs({ store, blobs, list: blobs.listHere, clock, log })),
+    single(makeOrphanedBlobs({ store, blobs, list: blobs.listShared, clock, log })),
     ...(bucket?.services ?? []).map(started),
     ...(bucket?.singles ?? []).map(single),
     single({ wake: webhooks.start, stop: webhooks.stop }),

@@ -160,7 +160,7 @@ test('blobs that a crash left without a row go after a start; those in use or he
   await fixture.accept({ attachments: [fixture.attach('a', used)] });
   const hold = fixture.blobs.hold();
   const held = await hold.put(Buffer.from('held'));
-  const orphanedBlobs = makeOrphanedBlobs(fixture.parts);
+  const orphanedBlobs = makeOrphanedBlobs({ ...fixture.parts, list: fixture.blobs.listHere });
   onTestFinished(orphanedBlobs.stop);
   orphanedBlobs.wake();
   await waitFor(() => !fixture.hasBlob(left));
