@@ -26,6 +26,8 @@ export interface Collector {
   start(): void;
   /** The baseline of a run, from its claim. */
   baselineOf(run: BaselineRun): WorkspaceBaseline;
+  /** Collects the numbers of sessions whose runs begin here from now on, until its end. */
+  watchBegun(): BegunWatch;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
   /** The files of a session may be known at another node. */
@@ -34,6 +36,12 @@ export interface Collector {
   nodeRemoved(): void;
   /** Leaves work in progress to the next start. */
   stop(): Promise<void>;
+}
+
+/** Sessions of which a run has begun here meanwhile. */
+export interface BegunWatch {
+  has(sessionSeq: number): boolean;
+  end(): void;
 }
 
 type Defaults = 'packedOnRequest' | 'waitedFor';
@@ -69,6 +77,7 @@ export function makeCollector(given: CollectorParts): Collector {
   const waiting = makeWaiting();
   const elsewhere = makeElsewhere(parts, waiting.notify);
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));
+  const watches = new Set<Set<number>>();
   /** Sessions with something to pack. */
   const unpacked = new Set<number>();
   /** Returns whether nothing is known that has to be packed. */
@@ -101,7 +110,15 @@ export function makeCollector(given: CollectorParts): Collector {
       earlier.wake();
       elsewhere.start();
     },
-    baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
+    baselineOf: (run) => {
+      for (const watch of watches) watch.add(run.sessionSeq);
+      return makeWorkspaceBaseline(parts, run, collected);
+    },
+    watchBegun: () => {
+      const begun = new Set<number>();
+      watches.add(begun);
+      return { has: (sessionSeq) => begun.has(sessionSeq), end: () => void watches.delete(begun) };
+    },
     onCollected: waiting.listen,
     knownElsewhere: waiting.release,
     nodeRemoved: elsewhere.nodeRemoved,
