@@ -109,15 +109,9 @@ export function makeEngine(parts: EngineParts) {
   if (here !== null) onCollected(collector.knownElsewhere);
   onCollected(singles.during(webhooks.planner.collected));
   const publishing = openPublishing({ ...parts, onCollected, happened, clock });
-  const retention = openRetention({
-    ...parts,
-    live: liveDuring(live, singles),
-    dataDir: locations.dataDir,
-    workspaces,
-    webhooks,
-    happened,
-    clock,
-  });
+  const { dataDir } = locations;
+  const liveHere = liveDuring(live, singles);
+  const retention = openRetention({ ...parts, live: liveHere, dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leftCopies = openLeftCopies(parts, here, { workspaces, collector, queue });

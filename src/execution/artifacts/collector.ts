@@ -9,6 +9,7 @@ import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
 import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './workspace-baseline.ts';
+import { type BegunWatch, makeBegun } from './begun-watch.ts';
 import { makeCollected, makeElsewhere, makeWaiting } from './collected.ts';
 import { collectRun } from './collect-artifacts.ts';
 import { packNext } from './pack-artifacts.ts';
@@ -36,12 +37,6 @@ export interface Collector {
   nodeRemoved(): void;
   /** Leaves work in progress to the next start. */
   stop(): Promise<void>;
-}
-
-/** Sessions of which a run has begun here meanwhile. */
-export interface BegunWatch {
-  has(sessionSeq: number): boolean;
-  end(): void;
 }
 
 type Defaults = 'packedOnRequest' | 'waitedFor';
@@ -77,7 +72,7 @@ export function makeCollector(given: CollectorParts): Collector {
   const waiting = makeWaiting();
   const elsewhere = makeElsewhere(parts, waiting.notify);
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));
-  const watches = new Set<Set<number>>();
+  const begun = makeBegun();
   /** Sessions with something to pack. */
   const unpacked = new Set<number>();
   /** Returns whether nothing is known that has to be packed. */
@@ -111,14 +106,10 @@ export function makeCollector(given: CollectorParts): Collector {
       elsewhere.start();
     },
     baselineOf: (run) => {
-      for (const watch of watches) watch.add(run.sessionSeq);
+      begun.note(run.sessionSeq);
       return makeWorkspaceBaseline(parts, run, collected);
     },
-    watchBegun: () => {
-      const begun = new Set<number>();
-      watches.add(begun);
-      return { has: (sessionSeq) => begun.has(sessionSeq), end: () => void watches.delete(begun) };
-    },
+    watchBegun: begun.watch,
     onCollected: waiting.listen,
     knownElsewhere: waiting.release,
     nodeRemoved: elsewhere.nodeRemoved,

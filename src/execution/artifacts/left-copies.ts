@@ -8,7 +8,7 @@ import { makeService, type Service } from '../../services/service.ts';
 import { MOST_LISTED } from '../../store/engine/listed.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { LeftCopy } from '../../store/sessions/left-copies.ts';
-import type { BegunWatch } from './collector.ts';
+import type { BegunWatch } from './begun-watch.ts';
 
 export interface LeftCopyParts {
   readonly store: { readonly sessions: Pick<Store['sessions'], 'listLeftCopies' | 'findLeftCopies'> };
