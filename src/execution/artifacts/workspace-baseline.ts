@@ -1,6 +1,7 @@
 // The baseline of a run's workspace: waits until the workspace is free, and records its files before the run changes any of them, so
 // that what differs after the run is the run's own (E5).
 import { existsSync } from 'node:fs';
+import type { Announced } from '../../agent/port/protocol.ts';
 import { within } from '../../domain/clock.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { FoundDifference, RecordedWorkspace } from '../../store/artifacts/workspace-tree.ts';
@@ -18,6 +19,8 @@ export type BaselineRun = Pick<
 
 /** The workspace of one run, from its claim to its end. */
 export interface WorkspaceBaseline {
+  /** For which of its calls `take` is awaited. */
+  readonly announces: Announced;
   /**
    * Waits until all earlier runs are collected, or the run was aborted; then the workspace is here, as it is recorded. Rejects when it can't
    * be laid out, and that won't pass.
@@ -25,9 +28,11 @@ export interface WorkspaceBaseline {
   prepare(): Promise<Prepared>;
   /**
    * Takes the baseline, before the first call that may change the workspace. Resolves with true once it is complete, or after a minute: then
-   * the workspace is compared with what its last run left.
+   * the workspace is compared with what its last run left. Before a later call, the same of what the step before it has left.
    */
   take(): Promise<true>;
+  /** All calls of a step have ended: what they have left is recorded, if that is wanted after each step. */
+  stepEnded(step: number): void;
   /**
    * Records the workspace, before a run leaves its worker that may go on at another node: what isn't recorded within 4 s is not there.
    * Nothing where all workspaces are here, or when the run has not begun to change any files. Never rejects.
@@ -45,7 +50,7 @@ const LOOK_MS = 60_000;
 const KEEP_MS = 4_000;
 
 /** Whether a run has a baseline of its own. One that was interrupted continues with that of its first attempt. */
-export const hasBaseline = ({ attempt, opensSession }: Pick<BaselineRun, 'attempt' | 'opensSession'>): boolean =>
+const hasBaseline = ({ attempt, opensSession }: Pick<BaselineRun, 'attempt' | 'opensSession'>): boolean =>
   attempt === 1 && !opensSession;
 
 export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, collected: Collected): WorkspaceBaseline {
@@ -54,12 +59,21 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
   let taken: Promise<true> | undefined;
   /** Whether the workspace may have changed since the baseline, and by nobody but the run. */
   let mayHaveChanged = false;
+  const keepsSteps = parts.here !== null && parts.settings().workspace.checkpoint === 'step';
+  /** Since the last step that was recorded. */
+  let hasNews = false;
+  let keeping: Promise<unknown> = Promise.resolve();
   const begun = async (): Promise<true> => {
     if (hasBaseline(run)) await take(parts, run, off.signal);
     if (!off.isHalted) mayHaveChanged = true;
     return true;
   };
+  const leave = async () => {
+    await keeping;
+    await keep(parts, run, { limitMs: KEEP_MS, signals: [] });
+  };
   return {
+    announces: announcedBy(run, { isShared: parts.here !== null, keepsSteps }),
     prepare: async () => {
       // Nothing precedes the run that opens its session, but earlier attempts.
       const before = run.opensSession ? undefined : await Promise.race([collected(run, off), calledOff()]);
@@ -73,12 +87,32 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
       if (prepared.kind === 'ready' && !off.isHalted) mayHaveChanged = !hasBaseline(run);
       return prepared;
     },
-    take: () => (taken ??= begun()),
+    take: async () => {
+      await (taken ??= begun());
+      await keeping;
+      hasNews = true;
+      return true;
+    },
+    stepEnded: (step) => {
+      if (!keepsSteps || !hasNews) return;
+      hasNews = false;
+      const recording = keep(parts, run, { limitMs: LOOK_MS, signals: [off.signal], step });
+      keeping = recording.then((isKept) => (hasNews ||= !isKept));
+    },
     keep: async () => {
-      if (parts.here !== null && mayHaveChanged) await within(parts.clock, KEEP_MS, keep(parts, run), undefined);
+      if (parts.here !== null && mayHaveChanged) await within(parts.clock, KEEP_MS, leave(), undefined);
     },
     abort: () => off.halt(),
   };
+}
+
+/** Where another node may go on, it has to be known that the run has begun to change files. */
+function announcedBy(
+  run: BaselineRun,
+  { isShared, keepsSteps }: { readonly isShared: boolean; readonly keepsSteps: boolean },
+): Announced {
+  if (keepsSteps) return 'each';
+  return isShared || hasBaseline(run) ? 'first' : 'none';
 }
 
 /** Records how the workspace differs from what its last run left. */
@@ -93,13 +127,17 @@ async function take(parts: ArtifactParts, run: BaselineRun, off: AbortSignal): P
   });
 }
 
-/** Records what the run has changed until now. */
-async function keep(parts: ArtifactParts, run: BaselineRun): Promise<void> {
+interface Checkpoint extends Pick<Recording, 'signals' | 'limitMs'> {
+  /** Absent: after the newest. */
+  readonly step?: number;
+}
+
+/** Records what the run has changed until now, after a step. Returns whether that is recorded. */
+async function keep(parts: ArtifactParts, run: BaselineRun, { step, ...how }: Checkpoint): Promise<boolean> {
   const { artifacts } = parts.store;
-  await record(parts, run, {
-    signals: [],
-    limitMs: KEEP_MS,
-    keep: async (fence, found) => artifacts.keepCheckpoint(fence, found, parts.here),
+  return record(parts, run, {
+    ...how,
+    keep: async (fence, found) => artifacts.keepCheckpoint(fence, found, { here: parts.here, step }),
     failure: 'the workspace of a run could not be recorded; where it goes on, its last changes are missing',
   });
 }
@@ -113,12 +151,12 @@ interface Recording {
   readonly failure: string;
 }
 
-/** Looks at the workspace, and records what was found. Never rejects. */
+/** Looks at the workspace, and records what was found. Returns whether it is recorded; never rejects. */
 async function record(
   parts: ArtifactParts,
   run: BaselineRun,
   { signals, limitMs, keep: keepFound, failure }: Recording,
-): Promise<void> {
+): Promise<boolean> {
   const { store, blobs, clock, stopping, log } = parts;
   const { seq: runSeq, sessionSeq, attempt } = run;
   const late = new AbortController();
@@ -128,7 +166,7 @@ async function record(
   let unused: readonly string[] | undefined;
   try {
     const recorded = await store.artifacts.findWorkspace(sessionSeq);
-    if (!recorded.hasFiles && !existsSync(parts.workspaces.pathOf(run.sessionId))) return;
+    if (!recorded.hasFiles && !existsSync(parts.workspaces.pathOf(run.sessionId))) return true;
     const signal = AbortSignal.any([...signals, late.signal, stopping]);
     const found = await lookAt(parts, run, { recorded, hold, signal });
     const fence = { sessionSeq, runSeq, attempt };
@@ -141,6 +179,7 @@ async function record(
     const held = hold.release();
     void removeUnused(parts, unused ?? held);
   }
+  return unused !== undefined;
 }
 
 /** The run doesn't wait for it: there may be very many. */

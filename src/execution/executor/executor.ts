@@ -50,6 +50,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     baseline,
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
     hasUploads: false,
+    openCalls: 0,
     worker: undefined,
     abortedFor: undefined,
     hasGap: false,
@@ -110,7 +111,8 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
-  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes });
+  const { announces } = state.baseline;
+  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes, announces });
   if (!built.ok) {
     await end(state, { outcome: 'failed', error: built.error }, useOf(state, true));
     return null;

@@ -134,20 +134,20 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
     ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: 'before', here }),
 
     /**
-     * Records the workspace of a run in its midst, after its newest step. What it has changed stays its own: its artifacts are the same as
-     * without. Otherwise as `keepBaseline`.
+     * Records the workspace of a run in its midst, after a step of it or its newest one. What it has changed stays its own: its artifacts are
+     * the same as without. Otherwise as `keepBaseline`.
      */
     keepCheckpoint: async (
       fence: Fence,
       found: FoundDifference,
-      here: Here = null,
-    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: 'midst', here }),
+      { here = null, step }: { readonly here?: Here; readonly step?: number | undefined } = {},
+    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: { after: step }, here }),
   };
 }
 
 interface KeptPart {
-  /** Of the run: before its first change, or in its midst. */
-  readonly moment: 'before' | 'midst';
+  /** Of the run: before its first change, or in its midst, after a step; undefined: after its newest one. */
+  readonly moment: 'before' | { readonly after: number | undefined };
   /** It is the last part. */
   readonly end: Pick<FoundDifference, 'token' | 'extras'> | null;
   readonly here: Here;
@@ -163,10 +163,10 @@ function* keepIn(
   if (!(yield* holds(tx, fence)) || !(yield* isWorkspaceHere(tx, fence.sessionSeq, here))) return undefined;
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
-  if (moment === 'midst') yield* noteBefore(tx, fence, change);
+  if (moment !== 'before') yield* noteBefore(tx, fence, change);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
-  const step = moment === 'midst' ? yield* newestStep(tx, runSeq) : 0;
+  const step = moment === 'before' ? 0 : (moment.after ?? (yield* newestStep(tx, runSeq)));
   yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, step));
   yield* keepExtras(tx, sessionSeq, end?.extras);
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;

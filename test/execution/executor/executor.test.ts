@@ -329,8 +329,10 @@ async function withWorkspace(prepare: WorkspaceBaseline['prepare']) {
   const { start } = openStart();
   const parts = partsWith(fixture, { start });
   const baselineOf = (): WorkspaceBaseline => ({
+    announces: 'none',
     prepare,
     take: async () => true,
+    stepEnded: nobody,
     keep: async () => nobody(),
     abort: nobody,
   });

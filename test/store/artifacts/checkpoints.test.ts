@@ -76,7 +76,7 @@ test.each([SMALL_PARTS, {}])(
   async (parts) => {
     const run = await beginIn(...BEFORE);
     const { keepCheckpoint } = makeWorkspaceTree(database, parts);
-    expect(await keepCheckpoint(fenceOf(run), MIDST, HERE)).toEqual(['/back', '/changed', '/gone', '/lost']);
+    expect(await keepCheckpoint(fenceOf(run), MIDST, { here: HERE })).toEqual(['/back', '/changed', '/gone', '/lost']);
     expect(await filesOf(run)).toEqual(['a1', 'b1', 'c1', '/kept', '/later', '/passing', '/same', 't1']);
     await end(run);
     const { recordArtifacts } = makeRecordArtifacts(database, parts);
@@ -89,8 +89,8 @@ test.each([SMALL_PARTS, {}])(
 
 test('recorded twice, a file is told from what it was before the run', async () => {
   const run = await beginIn(file('/a'));
-  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/a', 'a1')] }, HERE);
-  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/a', 'a2'), file('/b')] }, HERE);
+  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/a', 'a1')] }, { here: HERE });
+  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/a', 'a2'), file('/b')] }, { here: HERE });
   await end(run);
   await artifacts().recordArtifacts(run.seq, { files: [], skipped: {} }, HERE);
   expect(await ownOf(run)).toEqual(['modified /a a2', 'added /b /b']);
@@ -100,7 +100,7 @@ test('killed between any two parts, the own files of a run are the same', async 
   let [kills, wasKilled] = [0, true];
   for (; wasKilled; kills += 1) {
     const run = await beginIn(...BEFORE);
-    await makeWorkspaceTree(database, SMALL_PARTS).keepCheckpoint(fenceOf(run), MIDST, HERE);
+    await makeWorkspaceTree(database, SMALL_PARTS).keepCheckpoint(fenceOf(run), MIDST, { here: HERE });
     await end(run);
     let made = 0;
     const dying: Database = {
@@ -135,30 +135,30 @@ test('the workspace is of the newest step, so that nothing has to be told of the
     aStep({ calls: [{ id: 'a', name: 'shell', input: { command: 'make' } }] }),
     FREE,
   );
-  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/made')] }, HERE);
+  await artifacts().keepCheckpoint(fenceOf(run), { files: [file('/made')] }, { here: HERE });
   expect(fixture.rows('SELECT as_of_run, as_of_step FROM workspaces')).toEqual([{ as_of_run: run.seq, as_of_step: 1 }]);
   expect(await artifacts().moveWorkspace(fenceOf(run), { here: 'there', reading: [] })).toBe(false);
   // It is there now.
-  expect(await artifacts().keepCheckpoint(fenceOf(run), { files: [] }, HERE)).toBeUndefined();
-  expect(await artifacts().keepCheckpoint(fenceOf(run), { files: [] }, 'there')).toEqual([]);
+  expect(await artifacts().keepCheckpoint(fenceOf(run), { files: [] }, { here: HERE })).toBeUndefined();
+  expect(await artifacts().keepCheckpoint(fenceOf(run), { files: [] }, { here: 'there' })).toEqual([]);
 });
 
 test('is refused to an attempt that no longer holds the run', async () => {
   const run = await begin();
   const fence = { ...fenceOf(run), attempt: run.attempt + 1 };
-  expect(await artifacts().keepCheckpoint(fence, { files: [file('/a')] }, HERE)).toBeUndefined();
+  expect(await artifacts().keepCheckpoint(fence, { files: [file('/a')] }, { here: HERE })).toBeUndefined();
   expect(noted()).toEqual([]);
 });
 
 test('a run whose files can’t be collected leaves nothing of what was noted', async () => {
   await fixture.store.nodes.beat(aNode({ id: HERE }), null);
   const failing = await beginIn(...BEFORE);
-  await artifacts().keepCheckpoint(fenceOf(failing), MIDST, HERE);
+  await artifacts().keepCheckpoint(fenceOf(failing), MIDST, { here: HERE });
   await end(failing);
   await artifacts().failCollection(failing.seq, 'No time.', HERE);
   expect(noted()).toEqual([]);
   const lost = await beginIn(...BEFORE);
-  await artifacts().keepCheckpoint(fenceOf(lost), MIDST, HERE);
+  await artifacts().keepCheckpoint(fenceOf(lost), MIDST, { here: HERE });
   await end(lost);
   await fixture.store.nodes.takeOver((await fixture.store.nodes.list())[0]!);
   const { concludeLost } = makeLostWorkspaces(database, SMALL_PARTS);

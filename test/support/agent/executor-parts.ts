@@ -93,6 +93,8 @@ export function executorParts(
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
       baselineOf: () => ({
+        announces: 'first',
+        stepEnded: () => undefined,
         prepare: async () => ({ kind: 'ready', hasNotes: false }),
         take: () => undefined,
         taken: async () => undefined,

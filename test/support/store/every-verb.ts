@@ -291,7 +291,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
   await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] }, START.node);
-  await artifacts.keepCheckpoint(fenceOf(run!), { files }, START.node);
+  await artifacts.keepCheckpoint(fenceOf(run!), { files }, { here: START.node });
   await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
