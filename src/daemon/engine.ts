@@ -136,24 +136,16 @@ export function makeEngine(parts: EngineParts) {
 
 /** What removes from the disk of this node what others have now, or nobody any more. */
 function openLeftCopies(
-  { config, store, snapshotThread, log }: EngineParts,
+  { config, live, store, snapshotThread, log }: EngineParts,
   here: Here,
   { workspaces, collector, queue }: Pick<Engine['rooms'], 'workspaces' | 'collector' | 'queue'>,
 ): LeftCopies | null {
   if (here === null) return null;
   const { dataDir } = config.locations;
-  const { watchBegun } = collector;
-  return makeLeftCopies({
-    store,
-    here,
-    dataDir,
-    workspaces,
-    snapshotThread,
-    watchBegun,
-    isExecuting: queue.has,
-    clock,
-    log,
-  });
+  const { watchBegun, isRecorded } = collector;
+  const use = { watchBegun, isRecorded, isExecuting: queue.has };
+  const { settings } = live;
+  return makeLeftCopies({ store, here, dataDir, workspaces, snapshotThread, ...use, settings, clock, log });
 }
 
 /** Of the settings, for whom a change is of interest while this node leads. */

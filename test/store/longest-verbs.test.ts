@@ -189,7 +189,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
-    'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies',
+    'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',

@@ -12,6 +12,7 @@ import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from 
 import { type BegunWatch, makeBegun } from './begun-watch.ts';
 import { makeCollected, makeElsewhere, makeWaiting } from './collected.ts';
 import { collectRun } from './collect-artifacts.ts';
+import { isRecorded, type LookedAt } from './look.ts';
 import { packNext } from './pack-artifacts.ts';
 import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
 import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
@@ -29,6 +30,8 @@ export interface Collector {
   baselineOf(run: BaselineRun): WorkspaceBaseline;
   /** Collects the numbers of sessions whose runs begin here from now on, until its end. */
   watchBegun(): BegunWatch;
+  /** Whether a look finds exactly what is recorded of a workspace, and nothing that was left out. */
+  isRecorded(session: LookedAt, signal: AbortSignal): Promise<boolean>;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
   /** The files of a session may be known at another node. */
@@ -110,6 +113,7 @@ export function makeCollector(given: CollectorParts): Collector {
       return makeWorkspaceBaseline(parts, run, collected);
     },
     watchBegun: begun.watch,
+    isRecorded: async (session, signal) => isRecorded(parts, session, signal),
     onCollected: waiting.listen,
     knownElsewhere: waiting.release,
     nodeRemoved: elsewhere.nodeRemoved,

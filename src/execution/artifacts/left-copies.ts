@@ -1,5 +1,6 @@
-// Each node removes from its own disk the files of sessions that were deleted, and of those whose workspaces are at another node now.
+// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now or idle.
 import type { Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
 import { listLocalSessions } from '../../files/local-sessions.ts';
 import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
@@ -9,9 +10,12 @@ import { MOST_LISTED } from '../../store/engine/listed.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { LeftCopy } from '../../store/sessions/left-copies.ts';
 import type { BegunWatch } from './begun-watch.ts';
+import { type IdleCopyParts, makeIdleCopies } from './idle-copies.ts';
 
-export interface LeftCopyParts {
-  readonly store: { readonly sessions: Pick<Store['sessions'], 'listLeftCopies' | 'findLeftCopies'> };
+export interface LeftCopyParts extends IdleCopyParts {
+  readonly store: {
+    readonly sessions: Pick<Store['sessions'], 'listLeftCopies' | 'findLeftCopies' | 'listIdleCopies'>;
+  };
   /** This node. */
   readonly here: string;
   readonly dataDir: string;
@@ -20,15 +24,17 @@ export interface LeftCopyParts {
   /** Whether a run of a session executes here: what it has is in use, also while it is being laid out. */
   isExecuting(sessionSeq: number): boolean;
   watchBegun(): BegunWatch;
+  settings(): Pick<Settings, 'retention'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface LeftCopies extends Pick<Service, 'wake' | 'stop'> {
+export interface LeftCopies extends Pick<Service, 'wake' | 'settled' | 'stop'> {
   /** A session was deleted, or an executor of one has ended. */
   notice(sessionSeq: number): void;
 }
 
+const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 /** Time before what could not be removed is tried again. */
 const RETRY_MS = 60_000;
@@ -37,7 +43,8 @@ const MOST_NOTICED = 1_000;
 
 /** Makes the service. A crash at any moment costs nothing: what is left is found at the next look at everything, at the start and each hour. */
 export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
-  const { store, here, dataDir, clock, log } = parts;
+  const { store, here, dataDir, clock, log, settings } = parts;
+  const removeIdle = makeIdleCopies(parts);
   const noticed = new Set<number>();
   let [isAllDue, nextAt] = [true, 0];
 
@@ -62,6 +69,8 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     for await (const ids of listLocalSessions(dataDir, MOST_LISTED)) {
       if (stopping.aborted) return true;
       if (!(await removeLeft(async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
+      const { workspacesIdleDays } = settings().retention;
+      if (workspacesIdleDays > 0) await removeIdle(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
     }
     return isDone;
   }
@@ -85,6 +94,7 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
   const service = makeService({ work, failure: 'files that other nodes have now could not be removed', clock, log });
   return {
     wake: service.wake,
+    settled: service.settled,
     stop: service.stop,
     notice: (sessionSeq) => {
       if (sessionSeq === 0 || noticed.size >= MOST_NOTICED) isAllDue = true;

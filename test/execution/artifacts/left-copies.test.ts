@@ -1,14 +1,16 @@
 // What a node has of sessions that were deleted, or whose workspaces others have now, is removed from its disk, and nothing that anybody uses.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type LeftCopies, type LeftCopyParts, makeLeftCopies } from '../../../src/execution/artifacts/left-copies.ts';
 import { newId } from '../../../src/domain/ids.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
+import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { type NodeFixture, type TwoNodes, twoNodes } from '../../support/files/two-nodes.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 let fixture: TwoNodes;
 
@@ -24,6 +26,8 @@ const partsOf = (node: NodeFixture): LeftCopyParts => ({
   snapshotThread: node.snapshotThread,
   isExecuting: () => false,
   watchBegun: node.collector.watchBegun,
+  isRecorded: node.collector.isRecorded,
+  settings: () => ({ retention: { ...SETTINGS.retention, workspacesIdleDays: 30 } }),
   clock: fixture.clock,
   log: fixture.log,
 });
@@ -39,8 +43,10 @@ function copiesOf(node: NodeFixture, over: Partial<LeftCopyParts> = {}) {
       return found;
     }) as (...keys: Keys) => Promise<Found>;
   mkdirSync(join(node.directory, 'workspaces'), { recursive: true });
-  const { listLeftCopies, findLeftCopies } = sessions;
-  const store = { sessions: { listLeftCopies: counted(listLeftCopies), findLeftCopies: counted(findLeftCopies) } };
+  const { listLeftCopies, findLeftCopies, listIdleCopies } = sessions;
+  const store = {
+    sessions: { listIdleCopies, listLeftCopies: counted(listLeftCopies), findLeftCopies: counted(findLeftCopies) },
+  };
   const copies = makeLeftCopies({ ...partsOf(node), store, ...over });
   onTestFinished(copies.stop);
   return { copies, seen };
@@ -66,11 +72,9 @@ const isThere = (node: NodeFixture, run: ClaimedRun) =>
   [node.workspaces.pathOf(run.sessionId), noteOf(node, run)].map((path) => existsSync(path));
 
 /** Wakes it, and waits until it has looked. */
-async function look({ copies, seen }: { copies: LeftCopies; seen: { looked: number } }): Promise<void> {
-  const before = seen.looked;
+async function look({ copies }: { copies: LeftCopies }): Promise<void> {
   copies.wake();
-  await waitFor(() => seen.looked > before);
-  await copies.stop();
+  await copies.settled();
 }
 
 test('at its start a node removes what others have, and keeps its own', async () => {
@@ -160,6 +164,72 @@ test('what is being laid out here stays, and so does what was laid out while the
   await slow.stop();
   expect(await again).toMatchObject({ sessionId: run.sessionId });
   expect(isThere(north, run)).toEqual([true, true]);
+});
+
+describe('a workspace that nobody has used for the days of the setting', () => {
+  async function idle() {
+    const run = await turn(fixture.north);
+    fixture.clock.advance(31 * DAY);
+    return run;
+  }
+
+  test('goes, and is laid out again for the next run, whose agent has nothing to be told', async () => {
+    const { north } = fixture;
+    const run = await idle();
+    const young = await turn(north);
+    await look(copiesOf(north));
+    expect(isThere(north, run)).toEqual([false, false]);
+    expect(isThere(north, young)).toEqual([true, true]);
+    const next = await north.begin(run.sessionId);
+    expect(await north.collector.baselineOf(next).prepare()).toEqual({ kind: 'ready', hasNotes: false });
+    expect(readFileSync(join(north.workspaces.pathOf(run.sessionId), 'a.txt'), 'utf8')).toBe('north');
+  });
+
+  test('also after a restart, when nobody remembers the last look', async () => {
+    const { north } = fixture;
+    const run = await idle();
+    const collector = fixture.collect({ ...north.parts, snapshotThread: fixture.anotherThread() });
+    await look(copiesOf(north, { isRecorded: collector.isRecorded }));
+    expect(isThere(north, run)).toEqual([false, false]);
+  });
+
+  test.each([
+    ['has what is not recorded', { 'by-hand.txt': 'hand' }],
+    ['lacks what is recorded', { 'a.txt': null }],
+    ['differs from what is recorded', { 'a.txt': 'other' }],
+  ] as const)('stays while it %s, and is not looked at again', async (_, files) => {
+    const { north } = fixture;
+    const run = await idle();
+    north.write(run, files);
+    let looks = 0;
+    const isRecorded: LeftCopyParts['isRecorded'] = async (...asked) => {
+      looks += 1;
+      return north.collector.isRecorded(...asked);
+    };
+    const node = copiesOf(north, { isRecorded });
+    await look(node);
+    fixture.clock.advance(HOUR);
+    await node.copies.settled();
+    expect(node.seen.looked).toBeGreaterThan(1);
+    expect([isThere(north, run)[0], looks]).toEqual([true, 1]);
+  });
+
+  test('stays while something is left out, or is under way', async () => {
+    const { north } = fixture;
+    const [linked, uncollected, running, used] = [
+      await turn(north),
+      await turn(north),
+      await turn(north),
+      await turn(north),
+    ];
+    symlinkSync('/etc', join(north.workspaces.pathOf(linked.sessionId), 'link'));
+    await fixture.end(await north.begin(uncollected.sessionId));
+    await north.begin(running.sessionId);
+    fixture.clock.advance(31 * DAY);
+    await look(copiesOf(north, { isExecuting: (session) => session === used.sessionSeq }));
+    const stays = [linked, uncollected, running, used].map((run) => isThere(north, run)[0]);
+    expect(stays).toEqual([true, true, true, true]);
+  });
 });
 
 test('what can’t be removed is tried again, and is in the way of nothing else', async () => {
