@@ -37,7 +37,7 @@ export default function serve({ port, taken, budgets, windowMs }: ThreadTask): P
 async function carryOut(brief: Brief, channel: Channel): Promise<void> {
   takeWays(brief.ways);
   const workspace = openWorkspace(brief, async () => {
-    if (brief.hasBaseline) await channel.commit({ t: 'changes-workspace' });
+    await channel.commit({ t: 'changes-workspace' });
   });
   try {
     const run = { brief, channel, workspace, packs: PACKS, retryPolicy: RETRY_POLICY, argumentFaults };

@@ -116,6 +116,8 @@ export interface Settings {
     readonly userQuotaMb: number;
     /** How long turns are left to the node that has the files of their session. */
     readonly stickySeconds: number;
+    /** When changed files are recorded, where several processes share the store: after a run, or after each of its steps, too. */
+    readonly checkpoint: Checkpoint;
   };
   readonly disk: {
     /** With less free, new turns are refused, and commands are ended. */
@@ -233,3 +235,5 @@ export function engineOf({
 export function usesTls({ tls }: Pick<Settings, 'tls'>): boolean {
   return tls.certFile !== '';
 }
+export const CHECKPOINTS = ['run', 'step'] as const;
+export type Checkpoint = (typeof CHECKPOINTS)[number];

@@ -69,7 +69,7 @@ export async function makeBrief(changes: Partial<Brief> = {}): Promise<Brief> {
     attempt: 1,
     workspace: changes.workspace ?? makeWorkspace(),
     workspaceOwner: null,
-    hasBaseline: true,
+    announces: 'first',
     space: ROOMY,
     model: GRANT,
     instructions: 'Be brief.',

@@ -55,6 +55,7 @@ async function deleteSession({ sessionSeq }: { readonly sessionSeq: number }): P
   await fixture.store.sessions.deleteSession(sessionSeq);
   const { store, blobs, clock } = fixture;
   const cleaner = makeSweeper({
+    isShared: false,
     store,
     blobs,
     workspaces: makeWorkspaces({ directory: join(fixture.directory, '..', 'w'), blobs, owner: null }),

@@ -10,7 +10,7 @@ import { leastOfThree } from '../support/time/machine-speed.ts';
 import { inTurns, largestFixture } from '../support/store/largest-fixture.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks/webhook.ts';
 import { attachmentOf, contentsOf, sourceOf } from '../support/store/small-contents.ts';
-import { aStep, FREE } from '../support/store/store-fixture.ts';
+import { aStep, FREE, START } from '../support/store/store-fixture.ts';
 
 const LONGEST_MS = 50;
 const PAGE = { limit: 500, offset: 0 };
@@ -128,6 +128,14 @@ const CASES: Readonly<Record<string, Case>> = {
     await store.artifacts.keepBaseline(fence, { files: MANY_FILES });
     await store.artifacts.keepBaseline(fence, { files: [], gone: MANY_FILES.map(({ path }) => path) });
   },
+  // And all of it is told from what was before the run.
+  'artifacts.keepCheckpoint': async ({ store, nextFence }) => {
+    const fence = nextFence();
+    await store.artifacts.keepCheckpoint(fence, { files: MANY_FILES });
+    await store.runs.finalize(fence, { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await store.runs.settle(fence);
+    await store.artifacts.recordArtifacts(fence.runSeq, { files: [], skipped: {} }, START.node);
+  },
   'artifacts.recordArtifacts': async (fixture) => {
     await fixture.store.artifacts.recordArtifacts(await endOne(fixture), { files: MANY_FILES, skipped: {} });
     const contents = sourceOf(contentsOf(...Array.from({ length: 1_000 }, (_, at) => randomBytes(2_000 + at * 16))));
@@ -180,7 +188,8 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
-  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles',
+  sessions:
+    'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',

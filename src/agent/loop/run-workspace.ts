@@ -15,15 +15,15 @@ export interface RunWorkspace {
   atRest(): Promise<void>;
 }
 
-/** Opens the workspace of a run. Nothing is made on the disk yet. `beforeChanges` is awaited before anything may change it. */
+/** Opens the workspace of a run. Nothing is made on the disk yet. `announce` is awaited before what is to be announced. */
 export function openWorkspace(
-  { workspace, workspaceOwner }: Pick<Brief, 'workspace' | 'workspaceOwner'>,
-  beforeChanges: () => Promise<void> = async () => undefined,
+  { workspace, workspaceOwner, announces }: Pick<Brief, 'workspace' | 'workspaceOwner' | 'announces'>,
+  announce: () => Promise<void> = async () => undefined,
 ): RunWorkspace {
   let [isUntouched, isThere, newest] = [true, false, Promise.resolve()];
   return {
     prepare: async () => {
-      if (isUntouched) await beforeChanges();
+      if (announces === 'each' || (announces === 'first' && isUntouched)) await announce();
       isUntouched = false;
       if (isThere) return;
       if (await makeRoot(workspace, workspaceOwner)) noteNew(workspace);

@@ -106,6 +106,9 @@ export interface Compaction {
   readonly step: number;
 }
 
+/** Of the calls that may change a workspace. */
+export type Announced = 'none' | 'first' | 'each';
+
 /** All a worker needs to know of a run. */
 export interface Brief {
   readonly runId: string;
@@ -115,8 +118,8 @@ export interface Brief {
   readonly workspace: string;
   /** Owner of files that tools create; null leaves the daemon's own. */
   readonly workspaceOwner: { readonly uid: number; readonly gid: number } | null;
-  /** Whether the files in the workspace have to be known before the run changes any. */
-  readonly hasBaseline: boolean;
+  /** Which of the calls that may change the workspace wait until it is known how it is. */
+  readonly announces: Announced;
   readonly model: ModelGrant;
   readonly instructions: string;
   /** Replaces the turns before `history`, and steps of this run; null when nothing was summarised. */

@@ -1,6 +1,7 @@
 // Settings of what agents use: shell, browser, files, disk, addresses.
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
-import { flag, integer, list, text } from '../../catalog/reading/schema.ts';
+import { choice, flag, integer, list, text } from '../../catalog/reading/schema.ts';
+import { CHECKPOINTS } from '../../domain/settings.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
 import { isProxy } from '../read-ways.ts';
 
@@ -69,6 +70,14 @@ export const AGENT_OPTIONS = {
     about:
       'Where several daemons share a database: how long a turn of a session with files waits for a free slot of the node that has ' +
       'them, before another one lays them out.',
+  },
+  'workspace.checkpoint': {
+    schema: choice(CHECKPOINTS),
+    fallback: 'run',
+    about:
+      'Where several daemons share a database: when changed files are recorded. `run`: after a run, and when it is interrupted. `step`: after ' +
+      'each of its steps as well, so that a lost daemon takes the files of one step with it, and each step with changes costs a look and a commit. ' +
+      'Without effect where a daemon is alone.',
   },
   'artifacts.deadline_seconds': {
     schema: seconds(1, 86_400),

@@ -1,5 +1,5 @@
 // Collecting: after a run, stores what has changed in its workspace since its baseline (E4, E5).
-import type { Recorded } from '../../store/artifacts/record-artifacts.ts';
+import type { Recorded } from '../../store/artifacts/conclude-collected.ts';
 import type { UncollectedRun } from '../../store/artifacts/artifact-queue.ts';
 import type { BlobHold } from '../../files/blobs/blobs.ts';
 import type { Snapshot } from '../../files/snapshots/snapshot.ts';

@@ -1,6 +1,6 @@
 // The brief: everything a worker needs to know of a run, from the store, the catalog and the settings.
 import type { SandboxGrant } from '../../agent/port/grants.ts';
-import type { Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
+import type { Announced, Brief, RecordedStep, RunLimits, Turn } from '../../agent/port/protocol.ts';
 import { ownerFor } from '../../agent/sandbox/users.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
@@ -13,7 +13,6 @@ import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { WorkspaceNote } from '../../store/artifacts/workspace-notes.ts';
 import type { StoredStep, StoredTurn } from '../../store/sessions/stored-turn.ts';
-import { hasBaseline } from '../artifacts/workspace-baseline.ts';
 import { answersOf } from './answers.ts';
 import type { Equip } from './equip.ts';
 import { briefBytes } from './brief-room.ts';
@@ -43,6 +42,8 @@ export interface BriefFor {
   readonly model: ResolvedModel;
   /** Whether agents of its session were told of a workspace that was laid out anew. */
   readonly hasNotes: boolean;
+  /** Of its calls. */
+  readonly announces: Announced;
 }
 
 /** Builds the brief of a claimed run and writes its attachments into the workspace. */
@@ -57,7 +58,7 @@ async function build(
   { store, workspaces, sandbox, documents, equip }: BriefParts,
   settings: Settings,
   run: ClaimedRun,
-  { model: resolved, hasNotes }: BriefFor,
+  { model: resolved, hasNotes, announces }: BriefFor,
 ): Promise<BuiltBrief> {
   // MCP servers and the browser get their sandbox even without a shell tool.
   const grant = sandbox();
@@ -91,7 +92,7 @@ async function build(
     attempt: run.attempt,
     workspace: workspaces.pathOf(run.sessionId),
     workspaceOwner: owner,
-    hasBaseline: hasBaseline(run),
+    announces,
     model: grantModel(resolved),
     instructions,
     compaction: history.compaction,

@@ -50,6 +50,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
     baseline,
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
     hasUploads: false,
+    openCalls: 0,
     worker: undefined,
     abortedFor: undefined,
     hasGap: false,
@@ -110,7 +111,8 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
-  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes });
+  const { announces } = state.baseline;
+  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes, announces });
   if (!built.ok) {
     await end(state, { outcome: 'failed', error: built.error }, useOf(state, true));
     return null;
@@ -188,6 +190,8 @@ async function finish(state: RunState, workerEnd: PoolEnd): Promise<void> {
   const facts = { attempt: claim.run.attempt, why, counted: interruption === 'crash' };
   parts.log.warn(logFacts(state, facts), 'the run was interrupted');
   if (isLost) await tidy(state);
+  // Another node may be the next one to have it.
+  if (state.abortedFor !== 'unavailable') await state.baseline.keep();
   await interrupt(state, interruption);
 }
 
@@ -226,6 +230,7 @@ async function waitForUser(state: RunState, { id, name, input }: ToolCall): Prom
   const { parts, claim } = state;
   const lifetimeMs = parts.settings().userInput.expiresSeconds * 1_000;
   const question = { toolUseId: id, toolName: name, toolInput: input, lifetimeMs };
+  await state.baseline.keep();
   if (await parts.store.runs.waitForUser(progressOf(state), question)) {
     parts.log.info({ run_id: claim.run.id, session_id: claim.run.sessionId }, 'the run waits for its user');
   }

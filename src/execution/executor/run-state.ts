@@ -55,6 +55,8 @@ export interface RunState {
   readonly stopwatch: Stopwatch;
   /** Whether its turn has attachments, which are in the workspace by now. */
   hasUploads: boolean;
+  /** Calls of the newest step without a result; of one from an earlier attempt, it isn't known. */
+  openCalls: number;
   worker: WorkerRun | undefined;
   abortedFor: AbortReason | undefined;
   /** Whether a part of the attempt was not recorded. */

@@ -81,6 +81,7 @@ function takeStep(
   { model, endpoint }: ResolvedModel,
 ): void {
   count(state, endpoint.name, 'ok');
+  state.openCalls = reply.calls.length;
   const { usage, estimated, timing } = reply;
   const recorded = state.parts.store.runs.recordStep(progressOf(state), { ...reply, stream }, model);
   settle(state, recorded, { usage, estimated, timing, purpose: 'reply', agent: null }, model);
@@ -95,7 +96,9 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       const { call, result, step, durationMs } = signal;
       const kept = { step, toolUseId: call.id, name: call.name, ...result, durationMs };
       detail(state, { step, tool: call.name.slice(0, 100), ok: result.ok, duration_ms: durationMs }, 'tool called');
-      return keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
+      keep(state, store.runs.recordToolResult(progressOf(state), kept), signal.ack);
+      state.openCalls -= 1;
+      return state.openCalls === 0 ? state.baseline.stepEnded(step) : undefined;
     }
     case 'changes-workspace':
       return keep(state, state.baseline.take(), signal.ack);

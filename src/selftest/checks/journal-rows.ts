@@ -151,7 +151,15 @@ export function readStatuses(file: string): Readonly<Record<string, number>> {
   }
 }
 
-const OF_RUNS = ['user_inputs', 'insights', 'discarded_texts', 'run_artifacts', 'run_artifact_files', 'screenshots'];
+const OF_RUNS = [
+  'user_inputs',
+  'insights',
+  'discarded_texts',
+  'run_artifacts',
+  'run_artifact_files',
+  'baseline_files',
+  'screenshots',
+];
 const OF_SESSIONS = ['compactions', 'workspaces', 'workspace_files', 'workspace_exports', 'workspace_notes'];
 
 /** What a deleted session must not leave behind, and how many rows there are of it. */

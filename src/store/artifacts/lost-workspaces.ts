@@ -4,7 +4,8 @@ import type { Reader, Step, Transaction, Value } from '../engine/statement.ts';
 import { HOME_NODE } from '../sessions/workspaces-here.ts';
 import { type EndedRun, errorOfRun, failIn, findEnded } from './artifact-ends.ts';
 import { IS_COLLECTED } from './artifact-queue.ts';
-import { isKept } from './record-artifacts.ts';
+import { forgetBefore } from './baseline-files.ts';
+import { isKept } from './own-files.ts';
 import { exportIn } from './workspace-exports.ts';
 import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import { FILES_AT_ONCE } from './workspace-tree.ts';
@@ -72,10 +73,11 @@ function findLost(tx: Transaction, runSeq: number, silentMs: Value): Step<EndedR
   return findEnded(tx, runSeq, { sql: LOST_RUN, values: [silentMs] });
 }
 
-/** Removes a part of the run's own files. Returns how many. */
+/** Removes a part of the run's own files, and of what they were before it. Returns how many. */
 function* clearIn(tx: Transaction, runSeq: number, silentMs: number, most: number): Step<number> {
   if ((yield* findLost(tx, runSeq, silentMs)) === undefined) return 0;
-  return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
+  const removed = yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', runSeq, most);
+  return removed === most ? most : removed + (yield* forgetBefore(tx, runSeq, most - removed));
 }
 
 function* concludeIn(tx: Transaction, runSeq: number, silentMs: number) {

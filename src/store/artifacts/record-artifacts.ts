@@ -2,46 +2,35 @@
 //
 // In parts, the run's own files are written first. Once all of them are there, so are the session's: from then on, what differs from
 // these says nothing of the run any more. After a crash, the former begin anew, and the latter are continued.
-import type { FileVersion } from '../../domain/sessions/artifact.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import { type Database, COMMITTED } from '../engine/database.ts';
-import type { Reader, Step, Transaction } from '../engine/statement.ts';
-import { addToTotals } from '../sessions/session-totals.ts';
-import { type EndedRun, errorOfRun, failIn, findEnded, readyIn } from './artifact-ends.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+import { type EndedRun, failIn, findEnded } from './artifact-ends.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, ofHere, type OfHere } from '../sessions/workspaces-here.ts';
-import { exportIn, failExportIn } from './workspace-exports.ts';
-import { atRest, keepExtras, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import {
+  forgetBefore,
+  type KeptPart,
+  keptChanges,
+  NOTHING_KEPT,
+  ownOf,
+  pathsOf,
+  sinceBaseline,
+} from './baseline-files.ts';
+import { concludeCollected, type FoundWorkspace, type Recorded } from './conclude-collected.ts';
+import { insertOwn, isKept } from './own-files.ts';
+import { failExportIn } from './workspace-exports.ts';
+import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
   compareIn,
   contentsOf,
   type Difference,
   FILES_AT_ONCE,
-  type FoundDifference,
   isOnePart,
-  isWithin,
   keysOf,
   partsOf,
-  type TreeChange,
-  type WorkspaceSize,
 } from './workspace-tree.ts';
-
-/** A workspace as it was found after a run. */
-export interface FoundWorkspace extends FoundDifference {
-  /** How many names were left out, by reason. */
-  readonly skipped: object;
-  /** Archives of so much are packed when they are asked for; absent: all are packed after the run. */
-  readonly packedOnRequest?: WorkspaceSize;
-}
-
-/** What came of it. */
-export interface Recorded {
-  /** Contents that the workspace no longer has; something else may still refer to them. */
-  readonly replacedKeys: readonly string[];
-  /** Nothing is left to pack of the run, or of the workspace after it. */
-  readonly isPacked: boolean;
-}
 
 /** A run, and the workspaces that are here: only there may its files be looked at. */
 interface Which {
@@ -58,7 +47,9 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
   const begin = write(beginIn);
   // Worth nothing before the last part.
   const clear = write(clearIn, { frees: true, waitsFor: 'committed' });
+  const forget = write(forgetIn, { frees: true, waitsFor: 'committed' });
   const addOwn = write(addOwnIn, COMMITTED);
+  const addKept = write(addKeptIn, COMMITTED);
   const endOwn = write(endOwnIn, COMMITTED);
   const addTree = write(addTreeIn, COMMITTED);
   const finish = write(finishIn);
@@ -68,17 +59,32 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
     while ((await clear(which, atOnce)) === atOnce);
   }
 
-  async function addOwnFiles(which: Which, { files, contents }: FoundWorkspace): Promise<boolean> {
+  async function forgetAll(which: Which): Promise<void> {
+    if (which.here === null) return;
+    while ((await forget(which, atOnce)) === atOnce);
+  }
+
+  async function addOwnFiles(which: Which, found: FoundWorkspace): Promise<boolean> {
     await clearAll(which);
+    const { files, contents } = found;
     const own = { files, ...(contents && { contents }) };
     for (const part of partsOf(own, atOnce))
       if (!(await addOwn(which, part, await contentsOf(own, part)))) return false;
-    return endOwn(which);
+    return (await addKeptFiles(which, pathsOf(found))) && endOwn(which);
+  }
+
+  async function addKeptFiles(which: Which, besides: ReadonlySet<string>): Promise<boolean> {
+    for (let after: string | null | undefined = which.here === null ? null : ''; after !== null; ) {
+      after = await addKept(which, besides, { after, most: atOnce });
+      if (after === undefined) return false;
+    }
+    return true;
   }
 
   async function recordInParts(which: Which, found: FoundWorkspace): Promise<Recorded | undefined> {
     const step = await begin(which);
     if (step === undefined || (step === 'own' && !(await addOwnFiles(which, found)))) return undefined;
+    await forgetAll(which);
     const replaced: string[] = [];
     for (const part of partsOf(found, atOnce)) {
       const keys = await addTree(which, part, await contentsOf(found, part));
@@ -101,6 +107,7 @@ export function makeRecordArtifacts({ write }: Database, { atOnce = FILES_AT_ONC
     failCollection: async (seq: number, message: string, here: Here = null): Promise<boolean> => {
       const which = { seq, here };
       await clearAll(which);
+      await forgetAll(which);
       return fail(which, message);
     },
   };
@@ -136,10 +143,15 @@ function* recordIn(
   if (run === undefined) return undefined;
   const before = yield* stateOf(tx, run.sessionSeq);
   if (isAt(before, 'own', run)) return 'in parts';
+  const kept = which.here === null ? NOTHING_KEPT : yield* keptChanges(tx, run, { after: '', most: FILES_AT_ONCE });
+  if (kept.next !== null) return 'in parts';
   const change = yield* compareIn(tx, run.sessionSeq, found);
-  const own = isAt(before, 'tree', run) ? before : yield* insertOwn(tx, run, { ...before, ...NONE }, change);
+  const own = isAt(before, 'tree', run)
+    ? before
+    : yield* insertOwn(tx, run, { ...before, ...NONE }, yield* ownOf(tx, run.seq, { found, change, kept }));
+  if (kept.isAny) yield* forgetBefore(tx, run.seq, FILES_AT_ONCE);
   const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, contents, ...change });
-  return yield* conclude(tx, run, { found, state: after, change });
+  return yield* concludeCollected(tx, run, { found, state: after, change });
 }
 
 /** Returns with what the recording begins, or goes on. */
@@ -160,13 +172,35 @@ function* clearIn(tx: Transaction, which: Which, most: number): Step<number> {
   return yield* tx.count('DELETE FROM run_artifact_files WHERE run_seq = ? LIMIT ?', which.seq, most);
 }
 
+/** Forgets what files were before the run: its own are all there. Returns how many it were. */
+function* forgetIn(tx: Transaction, which: Which, most: number): Step<number> {
+  if ((yield* findUncollected(tx, which)) === undefined) return 0;
+  return yield* forgetBefore(tx, which.seq, most);
+}
+
+/** Adds what was recorded in the midst of the run and has not changed since. Returns where the next part begins; null: there is none. */
+function* addKeptIn(
+  tx: Transaction,
+  which: Which,
+  besides: ReadonlySet<string>,
+  part: KeptPart,
+): Step<string | null | undefined> {
+  const run = yield* findUncollected(tx, which);
+  if (run === undefined) return undefined;
+  const { changed, next } = yield* keptChanges(tx, run, part);
+  const own = changed.filter(({ path }) => !besides.has(path));
+  yield* saveState(tx, run.sessionSeq, yield* insertOwn(tx, run, yield* stateOf(tx, run.sessionSeq), own));
+  return next;
+}
+
 function* addOwnIn(tx: Transaction, which: Which, part: Difference, contents: Contents): Step<boolean> {
   const run = yield* findUncollected(tx, which);
   if (run === undefined) return false;
   const state = yield* stateOf(tx, run.sessionSeq);
   const change = yield* compareIn(tx, run.sessionSeq, part);
   yield* keepContents(tx, keysOf(change.changed), contents);
-  yield* saveState(tx, run.sessionSeq, yield* insertOwn(tx, run, state, change));
+  const own = which.here === null ? change.changed : yield* sinceBaseline(tx, run.seq, change.changed);
+  yield* saveState(tx, run.sessionSeq, yield* insertOwn(tx, run, state, own));
   return true;
 }
 
@@ -204,91 +238,10 @@ function* finishIn(
   const run = yield* findUncollected(tx, which);
   if (run === undefined) return undefined;
   const state = yield* stateOf(tx, run.sessionSeq);
-  return yield* conclude(tx, run, { found, state, change: { ...NOTHING, replacedKeys } });
+  return yield* concludeCollected(tx, run, { found, state, change: { ...NOTHING, replacedKeys } });
 }
 
 const NOTHING = { changed: [], deletedPaths: [] } as const;
-
-interface Conclusion {
-  readonly found: FoundWorkspace;
-  /** With all files. */
-  readonly state: WorkspaceState;
-  /** That of this commit. */
-  readonly change: Pick<TreeChange, 'changed' | 'deletedPaths' | 'replacedKeys'>;
-}
-
-/** Reports the run's files and the session's, which are all there. */
-function* conclude(tx: Transaction, run: EndedRun, { found, state, change }: Conclusion): Step<Recorded> {
-  const { sessionSeq, seq: runSeq } = run;
-  yield* saveState(tx, sessionSeq, recordedAt(state, found.token ?? null, runSeq, null));
-  yield* keepExtras(tx, sessionSeq, found.extras);
-  const own = { fileCount: state.ownCount, totalBytes: state.ownBytes };
-  const count = { fileCount: own.fileCount, totalSize: own.totalBytes };
-  yield* tx.run(
-    'INSERT INTO run_artifacts (run_seq, file_count, total_size, skipped, created_at) VALUES (?, ?, ?, ?, ?)',
-    runSeq,
-    count.fileCount,
-    count.totalSize,
-    JSON.stringify(found.skipped),
-    tx.now,
-  );
-  if (count.fileCount > 0) yield* addToTotals(tx, sessionSeq, { artifacts: count.fileCount });
-  const isReady = count.fileCount === 0 || isSmall(own, found);
-  if (!isKept(run)) yield* failIn(tx, run, errorOfRun(run.status, run.error));
-  else if (isReady) yield* readyIn(tx, run, count);
-  const { fileCount, totalBytes } = state;
-  const size = { fileCount, totalBytes, isSmall: isSmall(state, found) };
-  const hasChanged = change.changed.length + change.deletedPaths.length > 0;
-  const { isPending, replacedKey } = yield* exportIn(tx, run, { ...size, hasChanged });
-  const replacedKeys = replacedKey === null ? change.replacedKeys : [...change.replacedKeys, replacedKey];
-  return { replacedKeys, isPacked: isReady && !isPending };
-}
-
-const isSmall = (size: WorkspaceSize, { packedOnRequest }: FoundWorkspace) =>
-  packedOnRequest !== undefined && isWithin(size, packedOnRequest);
-
-/** Files of a run that failed or was stopped are in the session's export only (E4). */
-export function isKept({ status }: EndedRun): boolean {
-  return status === 'completed' || status === 'incomplete';
-}
-
-/** Inserts what the run itself has changed, and counts it. */
-function* insertOwn(
-  tx: Transaction,
-  run: EndedRun,
-  state: WorkspaceState,
-  { changed }: TreeChange,
-): Step<WorkspaceState> {
-  if (!isKept(run) || changed.length === 0) return state;
-  const uploads = yield* uploadsOf(tx, run.seq);
-  let { ownCount, ownBytes } = state;
-  for (const { path, size, sha256, change } of changed) {
-    // Put there before the agent began, if the baseline does not have it.
-    const upload = change === 'added' ? uploads.get(path) : undefined;
-    if (upload === sha256) continue;
-    ownCount += 1;
-    ownBytes += size;
-    yield* tx.run(
-      'INSERT INTO run_artifact_files (run_seq, path, state, size, sha256) VALUES (?, ?, ?, ?, ?)',
-      run.seq,
-      path,
-      upload === undefined ? change : 'modified',
-      size,
-      sha256,
-    );
-  }
-  return { ...state, ownCount, ownBytes };
-}
-
-/** The contents of a run's uploads by their paths. */
-function* uploadsOf(tx: Reader, runSeq: number): Step<ReadonlyMap<string, string>> {
-  const uploads = yield* tx.all<Pick<FileVersion, 'path' | 'sha256'>>(
-    `SELECT a.workspace_path AS path, a.sha256 FROM attachments a JOIN messages m ON m.id = a.message_id
-     WHERE m.run_seq = ? AND m.role = 'user'`,
-    runSeq,
-  );
-  return new Map(uploads.map(({ path, sha256 }) => [path, sha256]));
-}
 
 function* failCollectionIn(tx: Transaction, which: Which, message: string): Step<boolean> {
   const run = yield* findEnded(tx, which.seq, whereOf(which.here));

@@ -4,7 +4,7 @@ import type { Database } from '../engine/database.ts';
 import { listed } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import type { Fence } from '../runs/fence.ts';
-import { knownUntil, stateOf } from './workspace-state.ts';
+import { knownUntil, newestStep, stateOf } from './workspace-state.ts';
 
 /** What the agent of a run is told after one of its steps; 0: before the first. */
 export interface WorkspaceNote {
@@ -68,10 +68,7 @@ export function* noteLostCalls(
     .toReversed()
     .map((row) => ({ ...row, isOwn: row.runSeq === runSeq }));
   const asOf = asOfRun === null ? null : yield* momentOf(tx, { runSeq, asOfRun, asOfStep });
-  const { step } = (yield* tx.get<{ step: number }>(
-    'SELECT coalesce(max(step), 0) AS step FROM steps WHERE run_seq = ?',
-    runSeq,
-  ))!;
+  const step = yield* newestStep(tx, runSeq);
   yield* tx.run(
     `INSERT INTO workspace_notes (session_seq, run_seq, attempt, step, text, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_seq, run_seq, attempt) DO UPDATE SET step = excluded.step, text = excluded.text`,

@@ -86,6 +86,12 @@ export const recordedAt = (state: WorkspaceState, token: string | null, run: num
   asOfStep: step,
 });
 
+/** The newest recorded step of a run; 0 while there is none. */
+export function* newestStep(tx: Reader, runSeq: number): Step<number> {
+  const sql = 'SELECT coalesce(max(step), 0) AS step FROM steps WHERE run_seq = ?';
+  return (yield* tx.get<{ step: number }>(sql, runSeq))!.step;
+}
+
 /** Until when what a workspace had is recorded, before a run goes on there: until the end of a run, or after a step of it. */
 export function knownUntil(
   { fileCount, asOfRun, asOfStep }: WorkspaceState,

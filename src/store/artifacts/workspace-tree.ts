@@ -3,13 +3,14 @@ import type { FileChange, FileVersion } from '../../domain/sessions/artifact.ts'
 import { type Contents, type ContentSource, NO_CONTENTS } from '../../domain/sessions/contents.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Database } from '../engine/database.ts';
-import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
 import { type Here, isWorkspaceHere } from '../sessions/workspaces-here.ts';
-import { keepExtras, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { noteBefore } from './baseline-files.ts';
+import { filesAt } from './files-at.ts';
+import { keepExtras, newestStep, recordedAt, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 
 /** How a workspace differs from its recorded files. */
 export interface Difference {
@@ -96,6 +97,19 @@ export const contentsOf = async ({ contents }: FoundDifference, { files }: Diffe
 /** The verbs on trees. `atOnce`: files of one commit. */
 export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT_ONCE } = {}) {
   const keepPart = write(keepIn);
+
+  async function keep(fence: Fence, found: FoundDifference, of: Omit<KeptPart, 'end' | 'contents'>) {
+    const parts = [...partsOf(found, atOnce)];
+    const replaced: string[] = [];
+    for (const part of parts) {
+      const end = part === parts.at(-1) ? found : null;
+      const keys = await keepPart(fence, part, { ...of, end, contents: await contentsOf(found, part) });
+      if (keys === undefined) return undefined;
+      for (const key of keys) replaced.push(key);
+    }
+    return replaced;
+  }
+
   return {
     /** What a look at a session's workspace is compared with. */
     findWorkspace: read(function* (tx: Reader, sessionSeq: number): Step<RecordedWorkspace> {
@@ -117,21 +131,23 @@ export function makeWorkspaceTree({ write, read }: Database, { atOnce = FILES_AT
       fence: Fence,
       found: FoundDifference,
       here: Here = null,
-    ): Promise<readonly string[] | undefined> => {
-      const parts = [...partsOf(found, atOnce)];
-      const replaced: string[] = [];
-      for (const part of parts) {
-        const end = part === parts.at(-1) ? found : null;
-        const keys = await keepPart(fence, part, { end, here, contents: await contentsOf(found, part) });
-        if (keys === undefined) return undefined;
-        for (const key of keys) replaced.push(key);
-      }
-      return replaced;
-    },
+    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: 'before', here }),
+
+    /**
+     * Records the workspace of a run in its midst, after a step of it or its newest one. What it has changed stays its own: its artifacts are
+     * the same as without. Otherwise as `keepBaseline`.
+     */
+    keepCheckpoint: async (
+      fence: Fence,
+      found: FoundDifference,
+      { here = null, step }: { readonly here?: Here; readonly step?: number | undefined } = {},
+    ): Promise<readonly string[] | undefined> => keep(fence, found, { moment: { after: step }, here }),
   };
 }
 
 interface KeptPart {
+  /** Of the run: before its first change, or in its midst, after a step; undefined: after its newest one. */
+  readonly moment: 'before' | { readonly after: number | undefined };
   /** It is the last part. */
   readonly end: Pick<FoundDifference, 'token' | 'extras'> | null;
   readonly here: Here;
@@ -142,14 +158,16 @@ function* keepIn(
   tx: Transaction,
   fence: Fence,
   part: Difference,
-  { end, here, contents }: KeptPart,
+  { moment, end, here, contents }: KeptPart,
 ): Step<readonly string[] | undefined> {
   if (!(yield* holds(tx, fence)) || !(yield* isWorkspaceHere(tx, fence.sessionSeq, here))) return undefined;
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
+  if (moment !== 'before') yield* noteBefore(tx, fence, change);
   const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
-  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, 0));
+  const step = moment === 'before' ? 0 : (moment.after ?? (yield* newestStep(tx, runSeq)));
+  yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, step));
   yield* keepExtras(tx, sessionSeq, end?.extras);
   const hasChanged = change.changed.length + change.deletedPaths.length > 0;
   if (hasChanged) yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
@@ -177,17 +195,6 @@ export function* compareIn(tx: Reader, sessionSeq: number, { files, gone = [] }:
     grownBytes -= old.size;
   }
   return { changed, deletedPaths, replacedKeys, grownBytes };
-}
-
-/** The recorded files at these paths, by their paths. */
-function* filesAt(tx: Reader, sessionSeq: number, paths: readonly string[]): Step<ReadonlyMap<string, FileVersion>> {
-  const found = new Map<string, FileVersion>();
-  for (let at = 0; at < paths.length; at += MOST_LISTED) {
-    const { marks, values } = listed(paths.slice(at, at + MOST_LISTED));
-    const sql = `SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path IN (${marks})`;
-    for (const file of yield* tx.all<FileVersion>(sql, sessionSeq, ...values)) found.set(file.path, file);
-  }
-  return found;
 }
 
 export const keysOf = (files: readonly FileVersion[]): string[] => files.map(({ sha256 }) => sha256);

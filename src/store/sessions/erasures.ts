@@ -33,6 +33,7 @@ const TEXTS_OF_RUN: readonly Erasure[] = [
   { sql: 'DELETE FROM user_inputs WHERE run_seq = ? LIMIT ?', weight: LARGE },
   { sql: 'DELETE FROM insights WHERE run_seq = ? LIMIT ?', weight: LARGE },
   { sql: 'DELETE FROM discarded_texts WHERE run_seq = ? LIMIT ?', weight: 1 },
+  { sql: 'DELETE FROM baseline_files WHERE run_seq = ? LIMIT ?', weight: 1 },
   {
     sql: `UPDATE runs SET answer = NULL, structured_output = NULL, output_schema = NULL, background_payload = NULL,
             error = json_set(error, '$.message', '')

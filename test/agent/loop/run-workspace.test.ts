@@ -5,6 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { keptFileIn } from '../../../src/agent/loop/kept-output.ts';
 import { performCall } from '../../../src/agent/loop/perform-call.ts';
+import { openWorkspace } from '../../../src/agent/loop/run-workspace.ts';
 import { openChannel } from '../../../src/agent/port/signals.ts';
 import { TOOLS } from '../../../src/agent/tools/all-tools.ts';
 import type { ExecutedTool } from '../../../src/agent/port/tool.ts';
@@ -93,4 +94,17 @@ test('a long output is stored in a workspace that is made for it, which is not t
   const { output } = await performCall(run, { tools: [long], call, fault: undefined });
   expect(readFileSync(join(workspace, keptFileIn(output)!), 'utf8')).toHaveLength(40_000);
   expect(run.workspace.isUntouched()).toBe(true);
+});
+
+test.each([
+  ['none', 0],
+  ['first', 1],
+  ['each', 2],
+] as const)('of two calls that may change it, it announces %s: %i', async (announces, count) => {
+  let announced = 0;
+  const brief = { ...(await makeBrief()), announces };
+  const workspace = openWorkspace(brief, async () => void (announced += 1));
+  await workspace.prepare();
+  await workspace.prepare();
+  expect(announced).toBe(count);
 });

@@ -23,6 +23,7 @@ async function sweepFixture() {
   const forgotten: string[] = [];
   const blobs: BlobStore = await openBlobsInFiles(join(directory, 'blobs'));
   const parts = {
+    isShared: false,
     store: fixture.store,
     blobs,
     snapshotThread: { forget: async (sessionId: string) => void forgotten.push(sessionId) },

@@ -46,8 +46,8 @@ test.each([
     settings: () => SETTINGS,
   } as unknown as BriefParts;
   const resolved = resolveModel(executorParts(fixture, {}).catalog(), 'scripted')!;
-  const building = makeBuildBrief(parts)(run!, { model: resolved, hasNotes: false }).then(({ ok }) =>
-    did.push(ok ? 'brief' : 'refused'),
+  const building = makeBuildBrief(parts)(run!, { model: resolved, hasNotes: false, announces: 'first' } as const).then(
+    ({ ok }) => did.push(ok ? 'brief' : 'refused'),
   );
   await waitFor(() => did.length > 0);
   expect(did).toEqual(['waits']);
@@ -68,7 +68,7 @@ test('a run that starts with its short turn gets its brief without a look at the
   const { buildBrief, catalog } = executorParts(fixture, {}, { get });
   const resolved = resolveModel(catalog(), 'scripted')!;
   const { fresh: _, ...resumed } = run;
-  const given = { model: resolved, hasNotes: false };
+  const given = { model: resolved, hasNotes: false, announces: 'first' } as const;
   const built = await buildBrief(run, given);
   expect([built.ok, reads]).toEqual([true, []]);
   expect(await buildBrief(resumed, given)).toEqual(built);
@@ -92,7 +92,7 @@ test('what agents were told of their workspace is part of the turns that they we
   await store.artifacts.moveWorkspace(fenceOf(two!), { here: 'here', reading: ['read_file'] });
   await told(two!);
   const { buildBrief, catalog } = executorParts(fixture, {});
-  const given = { model: resolveModel(catalog(), 'scripted')!, hasNotes: true };
+  const given = { model: resolveModel(catalog(), 'scripted')!, hasNotes: true, announces: 'first' } as const;
   const built = await buildBrief({ ...two!, attempt: 2 }, given);
   if (!built.ok) throw new Error(built.error.message);
   const { history, turn } = built.brief;

@@ -31,4 +31,4 @@ const MODEL: ResolvedModel = {
   },
 };
 
-export const GIVEN: BriefFor = { model: MODEL, hasNotes: false };
+export const GIVEN: BriefFor = { model: MODEL, hasNotes: false, announces: 'first' };

@@ -278,6 +278,49 @@ test.each(['drain', 'stop'] as const)('a run that waits for its thread answers a
   expect(row).toEqual({ status: why === 'stop' ? 'canceled' : 'queued', resumes: 0, worked_ms: 0 });
 });
 
+test.each([
+  ['drain', ['recorded as running', 'queued']],
+  ['unavailable', ['queued']],
+] as const)(
+  'before a run leaves its worker for a %s, its workspace is recorded if that is possible',
+  async (why, order) => {
+    const fixture = await storeFixture();
+    await fixture.accept();
+    const [run] = await fixture.claim();
+    const { start, started } = openStart();
+    const parts = partsWith(fixture, { start });
+    const seen: string[] = [];
+    const statusOf = async () => (await fixture.store.runs.get(run!.seq)).status;
+    const keep = async () => void seen.push(`recorded as ${await statusOf()}`);
+    const collector = { baselineOf: () => ({ ...parts.collector.baselineOf(run!), keep }) };
+    const execution = executeRun({ ...parts, collector }, { run: run!, choice: CHOICE }, nobody);
+    const { ended } = await started;
+    execution.abort(why);
+    ended({ kind: 'done', outcome: { status: 'canceled' }, untouched: false });
+    await execution.ended;
+    seen.push(await statusOf());
+    expect(seen).toEqual(order);
+  },
+);
+
+test('before a run waits for its user, its workspace is recorded', async () => {
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  const { start, started } = openStart();
+  const parts = partsWith(fixture, { start });
+  const statusOf = async () => (await fixture.store.runs.get(run!.seq)).status;
+  let recordedAs = '';
+  const keep = async () => void (recordedAs = await statusOf());
+  const collector = { baselineOf: () => ({ ...parts.collector.baselineOf(run!), keep }) };
+  const execution = executeRun({ ...parts, collector }, { run: run!, choice: CHOICE }, nobody);
+  const { ended } = await started;
+  const question = { id: 'q', name: 'ask_user', input: {} };
+  ended({ kind: 'done', outcome: { status: 'waiting', question }, untouched: true });
+  await execution.ended;
+  expect([recordedAs, await statusOf()]).toEqual(['running', 'waiting']);
+});
+
 /** A run whose workspace is prepared so, and what its row says afterwards. */
 async function withWorkspace(prepare: WorkspaceBaseline['prepare']) {
   const fixture = await storeFixture();
@@ -285,7 +328,14 @@ async function withWorkspace(prepare: WorkspaceBaseline['prepare']) {
   const [run] = await fixture.claim();
   const { start } = openStart();
   const parts = partsWith(fixture, { start });
-  const baselineOf = (): WorkspaceBaseline => ({ prepare, take: async () => true, abort: nobody });
+  const baselineOf = (): WorkspaceBaseline => ({
+    announces: 'none',
+    prepare,
+    take: async () => true,
+    stepEnded: nobody,
+    keep: async () => nobody(),
+    abort: nobody,
+  });
   const collector = { ...parts.collector, baselineOf };
   await executeRun({ ...parts, collector }, { run: run!, choice: CHOICE }, nobody).ended;
   return fixture.rows<{ status: string; resumes: number; error: string | null }>(

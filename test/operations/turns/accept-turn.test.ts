@@ -175,7 +175,9 @@ test('a key of the other protocol is a conflict, and what came with it leaves no
 });
 
 test('a user over the quota of space is told how much is used, and leaves no file behind', async () => {
-  const { accept, files, change } = await fixture({ workspace: { quotaMb: 2048, userQuotaMb: 2, stickySeconds: 10 } });
+  const { accept, files, change } = await fixture({
+    workspace: { quotaMb: 2048, userQuotaMb: 2, stickySeconds: 10, checkpoint: 'run' },
+  });
   change('UPDATE users SET workspace_bytes = 2097153');
   await expect(accept([upload('x')])).rejects.toMatchObject({
     reason: 'too_large',

@@ -119,7 +119,11 @@ test.each([SMALL_PARTS, {}])(
         expect(await recordWhole({ ...artifacts(), ...alive }, second, found)).toBeDefined();
       }
       expect(await recordedOf(second)).toEqual(atRest(AFTER));
-      expect(await artifacts().findWorkspace(second.sessionSeq)).toEqual({ token: 'look', hasFiles: true });
+      expect(await artifacts().findWorkspace(second.sessionSeq)).toEqual({
+        token: 'look',
+        extras: null,
+        hasFiles: true,
+      });
       const own = await runArtifactsOf(artifacts(), second.seq);
       expect(own).toMatchObject({ fileCount: 5, totalSize: 17, skipped: { links: 1 } });
       expect(own.files.map(({ path, change }) => `${change} ${path}`)).toEqual([

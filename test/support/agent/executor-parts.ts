@@ -93,10 +93,13 @@ export function executorParts(
     broker: { admit: () => ({ token: '', end: () => undefined }) },
     collector: {
       baselineOf: () => ({
+        announces: 'first',
+        stepEnded: () => undefined,
         prepare: async () => ({ kind: 'ready', hasNotes: false }),
         take: () => undefined,
         taken: async () => undefined,
         takeNow: async () => true,
+        keep: async () => undefined,
         ended: async () => true,
         abort: () => undefined,
       }),

@@ -27,7 +27,7 @@ async function call(writes: boolean): Promise<void> {
     call: { id: 'call', name: 'write_file', input: { path: 'a', content: 'b' } },
     fault: undefined,
   };
-  const workspaceOfRun = openWorkspace(brief);
+  const workspaceOfRun = openWorkspace({ ...brief, announces: 'none' });
   const run = { brief: brief as unknown as Brief, channel, workspace: workspaceOfRun };
   await performCall({ ...run, argumentFaults: makeArgumentCheck() }, asked);
 }

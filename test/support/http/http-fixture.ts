@@ -94,7 +94,7 @@ export const SETTINGS: Settings = {
   egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
   artifacts: { deadlineSeconds: 60, maxFileMb: 16, maxFiles: 1_000, maxTotalMb: 64 },
   browser: { enabled: false, executable: '', timeoutSeconds: 30, memoryMb: 512 },
-  workspace: { quotaMb: 2048, userQuotaMb: 0, stickySeconds: 10 },
+  workspace: { quotaMb: 2048, userQuotaMb: 0, stickySeconds: 10, checkpoint: 'run' },
   disk: { keepFreeMb: 0 },
   metrics: { listen: '' },
   blobs: {

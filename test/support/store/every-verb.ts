@@ -291,6 +291,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const files = [{ path: '/a', size: 1, sha256: 'a' }];
   await artifacts.keepBaseline(fenceOf(run!), { files });
   await artifacts.keepBaseline(fenceOf(run!), { files: [], gone: ['/a'] }, START.node);
+  await artifacts.keepCheckpoint(fenceOf(run!), { files }, { here: START.node });
   await artifacts.findWorkspace(sessionSeq);
   await runs.finalize(fenceOf(run!), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
   await runs.settle(fenceOf(run!));
@@ -298,7 +299,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.findWork(sessionSeq);
   await artifacts.findWork(sessionSeq, START.node);
   const contents = sourceOf(new Map(files.map(({ sha256 }) => [sha256, Buffer.from('small')])));
-  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} });
+  await artifacts.recordArtifacts(seq, { files, contents, skipped: {} }, START.node);
   await callSmallBlobs(fixture);
   await artifacts.listPacking(sessionSeq);
   await artifacts.finishArtifacts(seq, { key: 'b', size: 1 });
@@ -768,6 +769,9 @@ async function callDeletion(fixture: StoreFixture): Promise<void> {
   await events.isOver(seq);
   await sessions.isBlobInUse('a');
   await sessions.hasFiles('a');
+  await sessions.listLeftCopies(['a'], START.node);
+  await sessions.findLeftCopies([1], START.node);
+  await sessions.listIdleCopies(['a'], START.node, 1);
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
   await erasures.eraseRuns(sessionSeq, 0);

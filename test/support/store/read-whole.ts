@@ -2,7 +2,7 @@
 import { type Portions, rowsOf } from '../../../src/domain/portions.ts';
 import type { FileVersion } from '../../../src/domain/sessions/artifact.ts';
 import { historyOf } from '../../../src/operations/sessions/history.ts';
-import type { FoundWorkspace } from '../../../src/store/artifacts/record-artifacts.ts';
+import type { FoundWorkspace } from '../../../src/store/artifacts/conclude-collected.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import type { MessageOfRun } from '../../../src/store/sessions/history.ts';
 

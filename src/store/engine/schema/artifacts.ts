@@ -78,6 +78,15 @@ CREATE TABLE workspaces (
   CHECK ((step IS NULL) = (run_seq IS NULL))
 ) STRICT;
 
+-- What files were before a run, of those that were recorded anew in its midst: its own changes are what differs from them at its end.
+CREATE TABLE baseline_files (
+  run_seq INTEGER NOT NULL REFERENCES runs (seq),
+  path    TEXT    NOT NULL,
+  -- NULL: there was no such file.
+  sha256  TEXT,
+  PRIMARY KEY (run_seq, path)
+) STRICT, WITHOUT ROWID;
+
 -- What agents are told of a workspace that was laid out anew: which moment it is of, and what may be gone.
 CREATE TABLE workspace_notes (
   session_seq INTEGER NOT NULL REFERENCES sessions (seq),
