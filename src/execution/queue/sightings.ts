@@ -70,6 +70,7 @@ export function makeSightings(clock: Pick<Clock, 'monotonic'>): Sightings {
       Array.from(seen?.values() ?? [], (row) => ({
         ...row,
         state: stateNow(row),
+        running: isAlive(row) ? row.running : 0,
         isTwice: isRecent(row.contestedAt),
         differs: isSettled(row) ? row.differs : [],
       })),

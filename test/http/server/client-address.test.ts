@@ -10,8 +10,9 @@ import { openFixture, send } from '../../support/http/http-fixture.ts';
 /** Whom requests with these headers are from, to a daemon with these proxies. */
 async function clientsOf(trustedProxies: readonly string[], headers: readonly (string | string[])[]) {
   const fixture = await openFixture({ settings: { trustedProxies } });
-  for (const forwarded of headers) await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
-  await send(fixture, { path: '/healthz', via: 'socket', headers: { 'x-forwarded-for': '192.0.2.1' } });
+  for (const forwarded of headers)
+    await send(fixture, { path: '/api/v1/status', headers: { 'x-forwarded-for': forwarded } });
+  await send(fixture, { path: '/api/v1/status', via: 'socket', headers: { 'x-forwarded-for': '192.0.2.1' } });
   return fixture.lines.map((line) => line['client_address']);
 }
 
@@ -99,7 +100,7 @@ test('ten thousand entries, and entries that are no addresses, name nobody', asy
   const got = await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': many.join(',') } });
   expect(got.status).toBe(431);
   // As many as there can be: all of them proxies, so the first is the farthest.
-  await send(fixture, { path: '/healthz', headers: { 'x-forwarded-for': many.slice(0, 1_200).join(',') } });
+  await send(fixture, { path: '/api/v1/status', headers: { 'x-forwarded-for': many.slice(0, 1_200).join(',') } });
   expect(fixture.lines.at(-1)).toMatchObject({ client_address: '10.0.0.0' });
   const odd = [
     '<script>',
@@ -121,7 +122,7 @@ test('no other header names a client', async () => {
   const fixture = await openFixture({ settings: { trustedProxies: ['127.0.0.1'] } });
   for (const name of ['forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip'])
     await send(fixture, {
-      path: '/healthz',
+      path: '/api/v1/status',
       headers: { [name]: name === 'forwarded' ? 'for=192.0.2.1' : '192.0.2.1' },
     });
   expect(new Set(fixture.lines.map((line) => line['client_address']))).toEqual(new Set(['127.0.0.1']));
