@@ -5,6 +5,7 @@ import { makeDiskWatch } from '../doctor/disk-watch.ts';
 import type { Wakers } from '../events/wakes.ts';
 import type { Collector } from '../execution/artifacts/collector.ts';
 import { makeOrphanedBlobs } from '../execution/artifacts/orphaned-blobs.ts';
+import type { LeftCopies } from '../execution/artifacts/left-copies.ts';
 import type { Sweeper } from '../execution/artifacts/sweeper.ts';
 import { makeBudgetWatch } from '../execution/executor/budget-watch.ts';
 import type { WorkerPool } from '../execution/pool/worker-pool.ts';
@@ -53,6 +54,8 @@ export interface ServiceRooms {
   readonly wakers: Wakers;
   readonly queueWait: Service;
   readonly sweeper: Sweeper;
+  /** Null where all workspaces are here. */
+  readonly leftCopies: LeftCopies | null;
   readonly questionWatch: Service;
   readonly leases: Service;
   readonly scheduler: Service;
@@ -69,11 +72,13 @@ export function servicesOf(
   return [
     { stop: node.stop },
     single(rooms.queueWait),
-    started(makeOrphanedBlobs({ store, blobs, clock, log })),
+    started(makeOrphanedBlobs({ store, blobs, list: blobs.listHere, clock, log })),
+    single(makeOrphanedBlobs({ store, blobs, list: blobs.listShared, clock, log })),
     ...(bucket?.services ?? []).map(started),
     ...(bucket?.singles ?? []).map(single),
     single({ wake: webhooks.start, stop: webhooks.stop }),
     single(rooms.sweeper),
+    ...(rooms.leftCopies === null ? [] : [started(rooms.leftCopies)]),
     single(rooms.retention),
     single({ wake: publishing.start, stop: publishing.stop }),
     { start: collector.start, stop: collector.stop },
@@ -108,6 +113,7 @@ export interface WokenServices {
   readonly questionWatch: Woken;
   readonly collector: Pick<Collector, 'wake'>;
   readonly sweeper: Pick<Sweeper, 'notice'>;
+  readonly leftCopies: Pick<LeftCopies, 'notice'> | null;
   readonly webhooks: Pick<ReturnType<typeof openWebhooks>, 'planner' | 'send' | 'upkeep'>;
   readonly scheduler: Woken;
   readonly publishing: Pick<ReturnType<typeof openPublishing>, 'publisher' | 'sweeper'>;
@@ -115,13 +121,14 @@ export interface WokenServices {
 
 /** How the table of wakes reaches its services. */
 export function wakersOf({ during }: Singles, services: WokenServices): Wakers {
-  const { queue, queueWait, questionWatch, collector, sweeper, webhooks, scheduler, publishing } = services;
+  const { queue, queueWait, questionWatch, collector, sweeper, leftCopies, webhooks, scheduler, publishing } = services;
   return {
     queue: queue.wake,
     queueWait: during(queueWait.wake),
     questionWatch: during(questionWatch.wake),
     collector: collector.wake,
     sweeper: during((_, occasion) => sweeper.notice(occasion)),
+    leftCopies: (sessionSeq) => leftCopies?.notice(sessionSeq),
     planner: during((_, occasion) => webhooks.planner.notice(occasion)),
     sender: during(webhooks.send),
     upkeep: during(webhooks.upkeep.wake),

@@ -13,6 +13,7 @@ import { collectedOfAll } from '../events/collected.ts';
 import { makeWakes } from '../events/wakes.ts';
 import { makeCollector } from '../execution/artifacts/collector.ts';
 import { makeEmptyArchives } from '../execution/artifacts/empty-archives.ts';
+import { type LeftCopies, makeLeftCopies } from '../execution/artifacts/left-copies.ts';
 import { makeSweeper } from '../execution/artifacts/sweeper.ts';
 import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-part.ts';
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
@@ -33,6 +34,7 @@ import type { SecretBox } from '../files/secret-box.ts';
 import type { SnapshotThread } from '../files/snapshots/snapshot-thread.ts';
 import { makeWorkspaces } from '../files/workspaces.ts';
 import type { Log } from '../log/log.ts';
+import type { Here } from '../store/sessions/workspaces-here.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
 import { servicesOf, wakersOf } from './background-services.ts';
@@ -98,31 +100,27 @@ export function makeEngine(parts: EngineParts) {
   });
   const watches = openWatches(parts, { node, happened });
   const webhooks = openWebhooks({ live, store, secrets, clock, log, happened, attempted });
-  const sweeper = makeSweeper({ ...parts, workspaces, beforeErasing: webhooks.planner.catchUp, clock });
   // Where others may have workspaces as well.
   const here = store.peers === null ? null : parts.identity.id;
+  const beforeErasing = webhooks.planner.catchUp;
+  const sweeper = makeSweeper({ ...parts, workspaces, isShared: here !== null, beforeErasing, clock });
   const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
   const onCollected = here === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
   if (here !== null) onCollected(collector.knownElsewhere);
   onCollected(singles.during(webhooks.planner.collected));
   const publishing = openPublishing({ ...parts, onCollected, happened, clock });
-  const retention = openRetention({
-    ...parts,
-    live: liveDuring(live, singles),
-    dataDir: locations.dataDir,
-    workspaces,
-    webhooks,
-    happened,
-    clock,
-  });
+  const { dataDir } = locations;
+  const liveHere = liveDuring(live, singles);
+  const retention = openRetention({ ...parts, live: liveHere, dataDir, workspaces, webhooks, happened, clock });
   const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
+  const leftCopies = openLeftCopies(parts, here, { workspaces, collector, queue });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });
   const stopper = makeStopper({ ...wakes, store, queue, node: parts.identity.id, clock, log });
 
   const rooms = { ...forRuns, queue, node, stopper, checks, emptyArchives, webhooks, publishing, retention, happened };
-  const wakers = wakersOf(singles, { ...rooms, ...watches, sweeper });
-  const services = servicesOf(parts, singles, { ...rooms, ...watches, wakers, sweeper, leases });
+  const wakers = wakersOf(singles, { ...rooms, ...watches, sweeper, leftCopies });
+  const services = servicesOf(parts, singles, { ...rooms, ...watches, wakers, sweeper, leftCopies, leases });
   return {
     rooms: { ...rooms, node: removing(node, collector), singles },
     closers: services.map(({ stop }) => stop),
@@ -134,6 +132,20 @@ export function makeEngine(parts: EngineParts) {
       for (const { start } of services) start?.();
     },
   };
+}
+
+/** What removes from the disk of this node what others have now, or nobody any more. */
+function openLeftCopies(
+  { config, live, store, snapshotThread, log }: EngineParts,
+  here: Here,
+  { workspaces, collector, queue }: Pick<Engine['rooms'], 'workspaces' | 'collector' | 'queue'>,
+): LeftCopies | null {
+  if (here === null) return null;
+  const { dataDir } = config.locations;
+  const { watchBegun, isRecorded } = collector;
+  const use = { watchBegun, isRecorded, isExecuting: queue.has };
+  const { settings } = live;
+  return makeLeftCopies({ store, here, dataDir, workspaces, snapshotThread, ...use, settings, clock, log });
 }
 
 /** Of the settings, for whom a change is of interest while this node leads. */

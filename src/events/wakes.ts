@@ -10,6 +10,7 @@ export type WokenService =
   | 'questionWatch'
   | 'collector'
   | 'sweeper'
+  | 'leftCopies'
   | 'planner'
   | 'sender'
   | 'upkeep'
@@ -57,8 +58,8 @@ const WAKES: { readonly [O in Occasion]?: readonly WokenService[] } = {
   'scheduled_task.run_status_changed': ['queue', 'planner', 'publisher'],
   'publish_page.published': ['planner'],
   'publish_page.failed': ['planner'],
-  'session.deleted': ['sweeper'],
-  'stop confirmed': ['queue', 'collector', 'sweeper'],
+  'session.deleted': ['sweeper', 'leftCopies'],
+  'stop confirmed': ['queue', 'collector', 'sweeper', 'leftCopies'],
   // It is erased a day later.
   'text discarded': ['sweeper'],
   // A clean-up may have waited for the hold.

@@ -31,8 +31,8 @@ export interface Workspaces {
   /** Removes a session's workspace, also one that was taken out of the way, but nothing that its links lead to. */
   remove(sessionId: string): Promise<void>;
   /**
-   * Takes a session's workspace out of the way, within this call. Returns whether it had one; `blocked` while an earlier one, of which
-   * something was left, is in the way itself.
+   * Takes a session's workspace out of the way, within this call, also what of it was being laid out. Returns whether it had one; `blocked`
+   * while an earlier one, of which something was left, is in the way itself.
    */
   retire(sessionId: string): boolean | 'blocked';
   /** Removes what was taken out of the way, also by an earlier process. */
@@ -48,7 +48,8 @@ export interface PlaceOptions {
 
 /** Of the names of workspaces that were taken out of the way. */
 const RETIRED_PREFIX = '.retired-';
-const retiredName = (sessionId: string) => `${RETIRED_PREFIX}${sessionId}`;
+const retiredName = (name: string) => `${RETIRED_PREFIX}${name}`;
+const layingName = (sessionId: string) => `${LAYING_PREFIX}${sessionId}`;
 /** The session that a name in the directory of workspaces is of, if it is one's. */
 export const sessionOf = (name: string): string => name.replace(RETIRED_PREFIX, '').replace(LAYING_PREFIX, '');
 const UUID = /^[0-9a-f-]{36}$/;
@@ -88,25 +89,30 @@ export function makeWorkspaces(parts: { directory: string; blobs: BlobStore; own
       }
     },
     remove: async (sessionId) => {
-      for (const name of [sessionId, retiredName(sessionId), `${LAYING_PREFIX}${sessionId}`])
+      for (const name of [sessionId, layingName(sessionId)].flatMap((each) => [each, retiredName(each)]))
         if (await isThere(directory, name)) await removeBeneath(directory, name);
     },
     retire: (sessionId) => {
-      try {
-        renameSync(pathOf(sessionId), pathOf(retiredName(sessionId)));
-        return true;
-      } catch (error) {
-        const code = codeOf(error) ?? '';
-        if (code === 'ENOENT') return false;
-        if (code === 'ENOTEMPTY' || code === 'EEXIST') return 'blocked';
-        throw error;
-      }
+      const ofLaying = retireIn(directory, layingName(sessionId));
+      return ofLaying === 'blocked' ? ofLaying : retireIn(directory, sessionId);
     },
     removeRetired: async (sessionId) => {
-      const name = retiredName(sessionId);
-      if (await isThere(directory, name)) await removeBeneath(directory, name);
+      for (const name of [retiredName(sessionId), retiredName(layingName(sessionId))])
+        if (await isThere(directory, name)) await removeBeneath(directory, name);
     },
   };
+}
+
+function retireIn(directory: string, name: string): boolean | 'blocked' {
+  try {
+    renameSync(join(directory, name), join(directory, retiredName(name)));
+    return true;
+  } catch (error) {
+    const code = codeOf(error) ?? '';
+    if (code === 'ENOENT') return false;
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return 'blocked';
+    throw error;
+  }
 }
 
 async function isThere(root: string, path: string): Promise<boolean> {

@@ -242,6 +242,8 @@ const LITTLE: Readonly<Record<string, string>> = {
   'src/daemon/looks.ts': 'wakes other services',
   'src/doctor/disk-watch.ts': 'one row an hour',
   'src/execution/artifacts/held-objects.ts': 'a statement for each 64 objects that are held',
+  'src/execution/artifacts/left-copies.ts':
+    'names of a directory, as they are listed, and a statement for each 64 of them',
   'src/execution/artifacts/lost-workspaces.ts': 'a hundred sessions, a few commits for each',
   'src/execution/artifacts/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
   'src/files/blobs/s3/cache.ts': 'fifty files of a bucket in each turn',

@@ -107,7 +107,7 @@ test('a session that is deleted is cleaned up, and what ran in it collected', as
   const run = await running();
   await fixture.store.sessions.deleteSession(run.sessionSeq);
   const all = [run.sessionSeq];
-  expect(woken).toEqual({ queue: all, collector: all, sweeper: all, planner: all });
+  expect(woken).toEqual({ queue: all, collector: all, sweeper: all, leftCopies: all, planner: all });
 });
 
 test('the end of an executor has no event, and still wakes what waits for it', async () => {
@@ -117,7 +117,12 @@ test('the end of an executor has no event, and still wakes what waits for it', a
   await fixture.store.runs.confirmStop(run.sessionSeq);
   expect(woken).toEqual({});
   wakes.stopConfirmed(run.sessionSeq);
-  expect(woken).toEqual({ queue: [run.sessionSeq], collector: [run.sessionSeq], sweeper: [run.sessionSeq] });
+  expect(woken).toEqual({
+    queue: [run.sessionSeq],
+    collector: [run.sessionSeq],
+    sweeper: [run.sessionSeq],
+    leftCopies: [run.sessionSeq],
+  });
 });
 
 test('every event that a webhook can want wakes the planner, and no other does', () => {
@@ -169,7 +174,7 @@ test('what has no event is told to other nodes, and what they tell wakes as here
   hear('stop confirmed 8');
   hear('webhook changed');
   hear('words of a later version');
-  expect(heard).toEqual(['queue 8', 'collector 8', 'sweeper 8', 'planner 0', 'upkeep 0', 'sender 0']);
+  expect(heard).toEqual(['queue 8', 'collector 8', 'sweeper 8', 'leftCopies 8', 'planner 0', 'upkeep 0', 'sender 0']);
   expect(confirmed).toEqual([7, 8]);
   hear(null);
   for (const service of ['queue', 'scheduler', 'planner', 'pageSweeper']) expect(heard).toContain(`${service} 0`);

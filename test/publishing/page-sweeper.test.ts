@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/open-store.ts';
 import { openStore } from '../support/store/open-store.ts';
 import { loggedLines } from '../support/http/http-fixture.ts';
 import { filesOf, publishFixture } from '../support/store/publishing.ts';
+import { listAll } from '../support/files/list-blobs.ts';
 
 let fixture: Awaited<ReturnType<typeof publishFixture>>;
 let logged: ReturnType<typeof loggedLines>;
@@ -54,6 +55,7 @@ async function deleteSession({ sessionSeq }: { readonly sessionSeq: number }): P
   await fixture.store.sessions.deleteSession(sessionSeq);
   const { store, blobs, clock } = fixture;
   const cleaner = makeSweeper({
+    isShared: false,
     store,
     blobs,
     workspaces: makeWorkspaces({ directory: join(fixture.directory, '..', 'w'), blobs, owner: null }),
@@ -69,7 +71,7 @@ async function deleteSession({ sessionSeq }: { readonly sessionSeq: number }): P
 }
 
 async function removeOrphans(): Promise<void> {
-  const orphans = makeOrphanedBlobs({ ...fixture, log: logged.log });
+  const orphans = makeOrphanedBlobs({ ...fixture, list: () => listAll(fixture.blobs), log: logged.log });
   orphans.wake();
   await orphans.settled();
   await orphans.stop();
@@ -223,7 +225,7 @@ test.each(STEPS)('a sweep that was killed after %s is completed by the next star
   await again.settled();
   expect(['publish_files', 'publish_removals', 'publish_jobs'].map(fixture.count)).toEqual([0, 0, 0]);
   expect(fixture.rows('SELECT no, has_files FROM publish_versions')).toEqual([{ no: 1, has_files: 0 }]);
-  for await (const key of fixture.blobs.list()) expect.unreachable(`${key} is left`);
+  for await (const key of listAll(fixture.blobs)) expect.unreachable(`${key} is left`);
 });
 
 test('the removal of a large page does not hold up that of a withdrawn share', async () => {

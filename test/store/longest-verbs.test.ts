@@ -188,7 +188,8 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   keys: 'count create get findCredential hasUsable change revoke touch',
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
-  sessions: 'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles',
+  sessions:
+    'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',

@@ -170,6 +170,7 @@ async function sweeperOf(beforeErasing: () => Promise<void>) {
   const workspaces = makeWorkspaces({ directory: join(directory, 'workspaces'), blobs, owner: null });
   const { store, clock } = fixture;
   const sweeper = makeSweeper({
+    isShared: false,
     store,
     blobs,
     workspaces,

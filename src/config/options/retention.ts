@@ -30,7 +30,8 @@ export const RETENTION_OPTIONS = {
     fallback: 0,
     about:
       'Days after the last run of a session at which the files of its workspace are removed. Files that runs have made can ' +
-      'still be downloaded. The next turn finds an empty workspace, and its agent is told so.',
+      'still be downloaded. The next turn finds an empty workspace, and its agent is told so. Where several daemons are one ' +
+      'installation, only directories are removed: the files stay recorded, and the next turn finds them.',
   },
   'retention.exports_days': {
     schema: days,

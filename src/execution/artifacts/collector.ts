@@ -9,8 +9,10 @@ import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
 import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './workspace-baseline.ts';
+import { type BegunWatch, makeBegun } from './begun-watch.ts';
 import { makeCollected, makeElsewhere, makeWaiting } from './collected.ts';
 import { collectRun } from './collect-artifacts.ts';
+import { isRecorded, type LookedAt } from './look.ts';
 import { packNext } from './pack-artifacts.ts';
 import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
 import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
@@ -26,6 +28,10 @@ export interface Collector {
   start(): void;
   /** The baseline of a run, from its claim. */
   baselineOf(run: BaselineRun): WorkspaceBaseline;
+  /** Collects the numbers of sessions whose runs begin here from now on, until its end. */
+  watchBegun(): BegunWatch;
+  /** Whether a look finds exactly what is recorded of a workspace, and nothing that was left out. */
+  isRecorded(session: LookedAt, signal: AbortSignal): Promise<boolean>;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
   /** The files of a session may be known at another node. */
@@ -69,6 +75,7 @@ export function makeCollector(given: CollectorParts): Collector {
   const waiting = makeWaiting();
   const elsewhere = makeElsewhere(parts, waiting.notify);
   const packing = makeQueue(parts, PACKED, (session) => packNext(parts, session).finally(released));
+  const begun = makeBegun();
   /** Sessions with something to pack. */
   const unpacked = new Set<number>();
   /** Returns whether nothing is known that has to be packed. */
@@ -101,7 +108,12 @@ export function makeCollector(given: CollectorParts): Collector {
       earlier.wake();
       elsewhere.start();
     },
-    baselineOf: (run) => makeWorkspaceBaseline(parts, run, collected),
+    baselineOf: (run) => {
+      begun.note(run.sessionSeq);
+      return makeWorkspaceBaseline(parts, run, collected);
+    },
+    watchBegun: begun.watch,
+    isRecorded: async (session, signal) => isRecorded(parts, session, signal),
     onCollected: waiting.listen,
     knownElsewhere: waiting.release,
     nodeRemoved: elsewhere.nodeRemoved,

@@ -16,8 +16,8 @@ export interface LookedAt {
 export interface LookOptions {
   /** What it is compared with. */
   readonly recorded: RecordedWorkspace;
-  /** Holds the blobs of the files that differ. */
-  readonly hold: BlobHold;
+  /** Holds the blobs of the files that differ; null: they are not stored. */
+  readonly hold: BlobHold | null;
   readonly signal: AbortSignal;
 }
 
@@ -35,6 +35,15 @@ export async function lookAt(
     signal,
     ...requestLimits(settings()),
   });
+}
+
+/** Whether it is exactly what is recorded, and nothing was left out. Rejects as `lookAt` does. */
+export async function isRecorded(parts: ArtifactParts, session: LookedAt, signal: AbortSignal): Promise<boolean> {
+  const recorded = await parts.store.artifacts.findWorkspace(session.sessionSeq);
+  if (!recorded.hasFiles || recorded.token === null) return false;
+  const { files, gone, extras, skipped } = await lookAt(parts, session, { recorded, hold: null, signal });
+  const isSame = files.length + gone.length === 0 && extras === undefined;
+  return isSame && Object.values(skipped).every((count) => count === 0);
 }
 
 /** The files of a workspace or of a run as they are recorded, read in portions. */

@@ -1,4 +1,4 @@
-// Orphaned blobs: those that a crash left without a row are removed once after a start.
+// Orphaned blobs: those that a crash left without a row are removed once after a start, or once a node leads.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
@@ -8,7 +8,9 @@ import type { Store } from '../../store/open-store.ts';
 
 export interface OrphanedBlobParts {
   readonly store: Pick<Store, 'sessions'>;
-  readonly blobs: BlobStore;
+  readonly blobs: Pick<BlobStore, 'removeUnless'>;
+  /** What is looked at: blobs of this node, or those that all share. */
+  readonly list: () => AsyncIterable<string>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,14 +24,14 @@ const SLICE = 50;
 const RETRY_MS = 60_000;
 
 /** Makes the service; wake it once. Keeps blobs that are in use, and those that are held until they no longer are. */
-export function makeOrphanedBlobs({ store, blobs, clock, log }: OrphanedBlobParts): Service {
+export function makeOrphanedBlobs({ store, blobs, list, clock, log }: OrphanedBlobParts): Service {
   /** Null: all are to be looked at. */
   let held: ReadonlySet<string> | null = null;
 
   async function work(stopping: AbortSignal): Promise<number | null> {
     const still = new Set<string>();
     let looked = 0;
-    for await (const key of held ?? blobs.list()) {
+    for await (const key of held ?? list()) {
       if (stopping.aborted) return null;
       if (!(await blobs.removeUnless(key, store.sessions.isBlobInUse)) && still.size < MAX_HELD) still.add(key);
       looked += 1;

@@ -15,6 +15,8 @@ export interface SweeperParts {
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
+  /** Whether other nodes may have files of sessions: then each removes its own (`left-copies.ts`). */
+  readonly isShared: boolean;
   /** Awaited before texts are erased: whoever reads committed events has read them then. Rejects while they can't. */
   beforeErasing(): Promise<void>;
   readonly clock: Clock;
@@ -101,12 +103,12 @@ async function attempt(parts: Work, cleanup: Cleanup, stopping: AbortSignal): Pr
 
 /** Returns false when something must stay for now. The texts go first: they are not needed to find the rest. */
 async function cleanUp(
-  { store, workspaces, erased, snapshotThread, beforeErasing }: Work,
+  { store, workspaces, erased, snapshotThread, isShared, beforeErasing }: Work,
   { sessionSeq, sessionId }: Cleanup,
   stopping: AbortSignal,
 ): Promise<boolean> {
-  await workspaces.remove(sessionId);
-  await snapshotThread.forget(sessionId);
+  if (!isShared) await workspaces.remove(sessionId);
+  if (!isShared) await snapshotThread.forget(sessionId);
   await beforeErasing();
   for (let after: number | null = 0; after !== null; ) {
     if (stopping.aborted) return false;

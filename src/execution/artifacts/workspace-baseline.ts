@@ -83,8 +83,8 @@ export function makeWorkspaceBaseline(parts: ArtifactParts, run: BaselineRun, co
       const prepared: Prepared = isHere
         ? { kind: 'ready', hasNotes }
         : await layWorkspace(parts, run, { off, hasNotes });
-      // Earlier attempts may have left something that isn't recorded.
-      if (prepared.kind === 'ready' && !off.isHalted) mayHaveChanged = run.attempt > 1;
+      // Without a baseline, nobody says when changes begin; earlier attempts may have left some.
+      if (prepared.kind === 'ready' && !off.isHalted) mayHaveChanged = !hasBaseline(run);
       return prepared;
     },
     take: async () => {

@@ -22,8 +22,10 @@ export interface BlobStore {
   copyTo(key: string, path: string): Promise<void>;
   /** Opens a blob to send parts of it; the caller closes it. Throws `not_found` when no blob has that key. */
   open(key: string): Promise<OpenBlob>;
-  /** Keys of blobs that may be unused, a few at a time, unordered: of all files, and of those rows that no other lists. */
-  list(): AsyncIterable<string>;
+  /** Keys of blobs that may be unused, a few at a time, unordered: of the files of its directory. */
+  listHere(): AsyncIterable<string>;
+  /** The same of what all nodes share: of objects of a bucket, and of those rows that no other lists. */
+  listShared(): AsyncIterable<string>;
   /** Whether someone holds a blob: a row may soon refer to it. */
   isHeld(key: string): boolean;
   /** Keys of those that someone holds by themselves, not with all; one may be there more than once. */
@@ -90,10 +92,8 @@ export async function openBlobStore(directory: string, rows: SmallBlobRows): Pro
       const file = await files.open(key);
       return file.size > SMALL_BLOB_BYTES ? file : inMemory(await small.keep(key, () => wholeOf(file)));
     },
-    list: async function* () {
-      yield* files.list();
-      yield* small.listUnused();
-    },
+    listHere: files.list,
+    listShared: small.listUnused,
     isHeld: holds.isHeld,
     listHeld: holds.list,
     removeUnless: holds.removeUnless,

@@ -5,6 +5,7 @@ import { makeCompactions } from './compactions.ts';
 import { makeErasures } from './erasures.ts';
 import { makeHistory } from './history.ts';
 import { makeInsights } from './insights.ts';
+import { makeLeftCopies } from './left-copies.ts';
 import { makeSessionRecords } from './session-records.ts';
 import { makeSessions } from './sessions.ts';
 import { makeSmallBlobRows } from './small-blobs.ts';
@@ -12,7 +13,12 @@ import { makeTurns } from './turns.ts';
 
 export function makeSessionVerbs(database: Database) {
   return {
-    sessions: { ...makeSessions(database), ...makeSessionRecords(database), ...makeCleanups(database) },
+    sessions: {
+      ...makeSessions(database),
+      ...makeSessionRecords(database),
+      ...makeCleanups(database),
+      ...makeLeftCopies(database),
+    },
     history: makeHistory(database),
     erasures: makeErasures(database),
     turns: makeTurns(database),

@@ -6,16 +6,18 @@ import { type DaemonProcess, runErrand } from '../../support/daemon/daemon-proce
 import { startInstallation } from '../../support/daemon/installation.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { type HookReceiver, startHookReceiver } from '../../support/http/hook-receiver.ts';
+import type { FaultyS3 } from '../../support/s3/faulty-s3.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
-let [north, south, receiver]: [DaemonProcess, DaemonProcess, HookReceiver] = [] as never;
+let [north, south, receiver, s3]: [DaemonProcess, DaemonProcess, HookReceiver, FaultyS3] = [] as never;
 const closers: (() => void | Promise<void>)[] = [];
 
 beforeAll(async () => {
   receiver = await startHookReceiver();
   const of = { onTestFinished: (close: () => void | Promise<void>) => void closers.push(close) };
   const errandYaml = 'egress: { allow: [{ cidr: 127.0.0.1/32, for: [webhook] }] }\n';
-  const { nodes } = await startInstallation(2, { errandYaml }, of);
+  const { nodes, s3: bucket } = await startInstallation(2, { errandYaml }, of);
+  s3 = bucket;
   [north, south] = nodes as [DaemonProcess, DaemonProcess];
 });
 afterAll(async () => {
@@ -58,6 +60,16 @@ test('what only the node that leads knows is refused by the other one, which nam
   await runErrand(['gc', '--data-dir', north.dataDir]);
 });
 
+const lists = () => s3.asked.filter(({ url }) => url.includes('list-type=2')).length;
+
+test('only the node that leads lists the bucket when it starts', { tags: ['L7'] }, async () => {
+  // Whether it is empty, and what no row knows.
+  await waitFor(() => lists() === 2);
+  await south.restart();
+  await takeTurn(south, { content: 'Hi' });
+  expect(lists()).toBe(2);
+});
+
 test('a task that is made at one node fires once for each time, across the loss of the node that leads', {
   timeout: 400_000,
   tags: ['I1-firings', 'L7'],
@@ -87,6 +99,7 @@ test('a task that is made at one node fires once for each time, across the loss 
     return all.length > 0 && all;
   }, nextMinute);
   await north.kill();
+  await waitFor(() => lists() === 3);
   await waitFor(async () => {
     const { items } = (await south.admin('GET', '/api/v1/nodes')) as { items: NodeWire[] };
     return items.some(({ name, leader }) => name === 'south' && leader);

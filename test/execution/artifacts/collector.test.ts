@@ -646,6 +646,7 @@ test('a clean-up that packing held up is done as soon as it has ended', async ()
   const packing = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const sweeper = makeSweeper({
+    isShared: false,
     ...fixture.parts,
     workspaces: fixture.workspaces,
     beforeErasing: async () => undefined,

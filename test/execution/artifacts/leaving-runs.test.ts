@@ -97,19 +97,32 @@ test('a run that has changed nothing records nothing, and neither does a node th
       return north.snapshotThread.takeSnapshot(request);
     },
   };
-  const run = await north.begin();
+  const { run: first } = await working(north, { 'a.txt': 'one' });
+  await collected(north, first);
+  const run = await north.begin(first.sessionId);
   const shared = fixture.collect({ ...north.parts, snapshotThread }).baselineOf(run);
   await shared.prepare();
   north.write(run, { 'upload.txt': 'up' });
   await shared.keep();
   const alone = fixture.collect({ ...north.parts, here: null, snapshotThread }).baselineOf(run);
   await alone.prepare();
-  await alone.take();
   await alone.keep();
   expect(looks).toEqual([]);
   await shared.take();
   await shared.keep();
-  expect(looks).toEqual([run.sessionId]);
+  // For its baseline, and then.
+  expect(looks).toEqual([run.sessionId, run.sessionId]);
+});
+
+test('a run that opens its session, of whose changes nobody says when they begin, is recorded as well', async () => {
+  const { north, south } = fixture;
+  const run = await north.begin();
+  const baseline = north.collector.baselineOf(run);
+  await baseline.prepare();
+  north.write(run, { 'a.txt': 'one' });
+  await baseline.keep();
+  await goesOnAt(south, run);
+  expect(filesOf(south, run)).toEqual({ 'a.txt': 'one' });
 });
 
 test('a workspace that is not here yet is not taken for what the run has left', async () => {

@@ -23,6 +23,7 @@ async function sweepFixture() {
   const forgotten: string[] = [];
   const blobs: BlobStore = await openBlobsInFiles(join(directory, 'blobs'));
   const parts = {
+    isShared: false,
     store: fixture.store,
     blobs,
     snapshotThread: { forget: async (sessionId: string) => void forgotten.push(sessionId) },
@@ -160,7 +161,7 @@ test('blobs that a crash left without a row go after a start; those in use or he
   await fixture.accept({ attachments: [fixture.attach('a', used)] });
   const hold = fixture.blobs.hold();
   const held = await hold.put(Buffer.from('held'));
-  const orphanedBlobs = makeOrphanedBlobs(fixture.parts);
+  const orphanedBlobs = makeOrphanedBlobs({ ...fixture.parts, list: fixture.blobs.listHere });
   onTestFinished(orphanedBlobs.stop);
   orphanedBlobs.wake();
   await waitFor(() => !fixture.hasBlob(left));

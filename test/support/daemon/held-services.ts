@@ -29,7 +29,7 @@ interface Held {
 
 /** Makes it. `passes`: files whose services a start waits for; they are never held. */
 export function makeHeldServices(passes: readonly string[]) {
-  const held = new Map<string, Held>();
+  const held = new Map<string, Held[]>();
   let isOpen = false;
 
   /** Makes a service that is held before each of its passes. */
@@ -47,32 +47,36 @@ export function makeHeldServices(passes: readonly string[]) {
       return delayMs;
     };
     const service = make({ ...parts, work });
-    held.set(file, {
+    const others = held.get(file) ?? [];
+    others.push({
       service,
       letGo: () => gate.resolve(),
       get slept() {
         return sleep.promise;
       },
     });
+    held.set(file, others);
     return service;
   }
 
   return {
     hold,
     opened: () => [...held.keys()].toSorted(),
-    /** Lets the service of a file work until it sleeps. */
+    /** Lets the services of a file work until they sleep. */
     pass: async (file: string): Promise<void> => {
-      const one = held.get(file);
-      expect(one, file).toBeDefined();
-      const { slept } = one!;
-      one!.letGo();
-      one!.service.wake();
-      await slept;
+      const those = held.get(file);
+      expect(those, file).toBeDefined();
+      const slept = those!.map((one) => one.slept);
+      for (const { letGo, service } of those!) {
+        letGo();
+        service.wake();
+      }
+      await Promise.all(slept);
     },
     /** Holds none of them any more. */
     release: () => {
       isOpen = true;
-      for (const { letGo } of held.values()) letGo();
+      for (const { letGo } of [...held.values()].flat()) letGo();
     },
   };
 }

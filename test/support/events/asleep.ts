@@ -9,6 +9,7 @@ export const ASLEEP: Wakers = {
   questionWatch: sleep,
   collector: sleep,
   sweeper: sleep,
+  leftCopies: sleep,
   planner: sleep,
   sender: sleep,
   upkeep: sleep,

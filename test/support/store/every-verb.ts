@@ -769,6 +769,9 @@ async function callDeletion(fixture: StoreFixture): Promise<void> {
   await events.isOver(seq);
   await sessions.isBlobInUse('a');
   await sessions.hasFiles('a');
+  await sessions.listLeftCopies(['a'], START.node);
+  await sessions.findLeftCopies([1], START.node);
+  await sessions.listIdleCopies(['a'], START.node, 1);
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
   await erasures.eraseRuns(sessionSeq, 0);

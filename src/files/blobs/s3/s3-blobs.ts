@@ -87,8 +87,8 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
       const open = () => withCopy(key, () => local.open(key));
       return parts.redirects() ? openElsewhere(parts, key, open) : open();
     },
-    list: async function* list() {
-      yield* local.list();
+    listShared: async function* listShared() {
+      yield* local.listShared();
       if (!parts.isShared) for await (const { key } of bucket.list()) yield key;
     },
     removeUnless: async (key, isInUse) => {

@@ -1,0 +1,127 @@
+// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now or idle.
+import type { Clock } from '../../domain/clock.ts';
+import type { Settings } from '../../domain/settings.ts';
+import { listLocalSessions } from '../../files/local-sessions.ts';
+import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService, type Service } from '../../services/service.ts';
+import { MOST_LISTED } from '../../store/engine/listed.ts';
+import type { Store } from '../../store/open-store.ts';
+import type { LeftCopy } from '../../store/sessions/left-copies.ts';
+import type { BegunWatch } from './begun-watch.ts';
+import { type IdleCopyParts, makeIdleCopies } from './idle-copies.ts';
+
+export interface LeftCopyParts extends IdleCopyParts {
+  readonly store: {
+    readonly sessions: Pick<Store['sessions'], 'listLeftCopies' | 'findLeftCopies' | 'listIdleCopies'>;
+  };
+  /** This node. */
+  readonly here: string;
+  readonly dataDir: string;
+  readonly workspaces: Pick<Workspaces, 'retire' | 'removeRetired'>;
+  readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
+  /** Whether a run of a session executes here: what it has is in use, also while it is being laid out. */
+  isExecuting(sessionSeq: number): boolean;
+  watchBegun(): BegunWatch;
+  settings(): Pick<Settings, 'retention'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface LeftCopies extends Pick<Service, 'wake' | 'settled' | 'stop'> {
+  /** A session was deleted, or an executor of one has ended. */
+  notice(sessionSeq: number): void;
+}
+
+const DAY_MS = 86_400_000;
+const LOOK_MS = 3_600_000;
+/** Time before what could not be removed is tried again. */
+const RETRY_MS = 60_000;
+/** Sessions that are remembered; with more, all that is here is looked at. */
+const MOST_NOTICED = 1_000;
+
+/** Makes the service. A crash at any moment costs nothing: what is left is found at the next look at everything, at the start and each hour. */
+export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
+  const { store, here, dataDir, clock, log, settings } = parts;
+  const removeIdle = makeIdleCopies(parts);
+  const noticed = new Set<number>();
+  let [isAllDue, nextAt] = [true, 0];
+
+  async function work(stopping: AbortSignal): Promise<number> {
+    if (isAllDue || clock.monotonic() >= nextAt) {
+      isAllDue = false;
+      noticed.clear();
+      const isDone = await removeAll(stopping);
+      nextAt = clock.monotonic() + (isDone ? LOOK_MS : RETRY_MS);
+    }
+    while (noticed.size > 0 && !stopping.aborted) {
+      const some = [...noticed].slice(0, MOST_LISTED);
+      for (const sessionSeq of some) noticed.delete(sessionSeq);
+      if (!(await removeLeft(async () => store.sessions.findLeftCopies(some, here), stopping)))
+        nextAt = Math.min(nextAt, clock.monotonic() + RETRY_MS);
+    }
+    return Math.max(nextAt - clock.monotonic(), 0);
+  }
+
+  async function removeAll(stopping: AbortSignal): Promise<boolean> {
+    let isDone = true;
+    for await (const ids of listLocalSessions(dataDir, MOST_LISTED)) {
+      if (stopping.aborted) return true;
+      if (!(await removeLeft(async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
+      const { workspacesIdleDays } = settings().retention;
+      if (workspacesIdleDays > 0) await removeIdle(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
+    }
+    return isDone;
+  }
+
+  /** Returns whether all of it is gone. */
+  async function removeLeft(find: () => Promise<readonly LeftCopy[]>, stopping: AbortSignal): Promise<boolean> {
+    // Before they are asked for: a run that begins after that may have it laid out.
+    const begun = parts.watchBegun();
+    try {
+      let isDone = true;
+      for (const copy of await find()) {
+        if (stopping.aborted) break;
+        if (!(await removeOne(parts, copy, begun))) isDone = false;
+      }
+      return isDone;
+    } finally {
+      begun.end();
+    }
+  }
+
+  const service = makeService({ work, failure: 'files that other nodes have now could not be removed', clock, log });
+  return {
+    wake: service.wake,
+    settled: service.settled,
+    stop: service.stop,
+    notice: (sessionSeq) => {
+      if (sessionSeq === 0 || noticed.size >= MOST_NOTICED) isAllDue = true;
+      else noticed.add(sessionSeq);
+      service.wake();
+    },
+  };
+}
+
+/** Returns false when something of it is still there, and nobody uses that. */
+async function removeOne(
+  { workspaces, snapshotThread, isExecuting, log }: LeftCopyParts,
+  { sessionSeq, sessionId }: LeftCopy,
+  begun: Pick<BegunWatch, 'has'>,
+): Promise<boolean> {
+  try {
+    // What an earlier attempt has taken out of the way.
+    await workspaces.removeRetired(sessionId);
+    // Within one turn: whoever begins afterwards finds nothing here, and has it laid out.
+    if (isExecuting(sessionSeq) || begun.has(sessionSeq)) return true;
+    const wasThere = workspaces.retire(sessionId);
+    await workspaces.removeRetired(sessionId);
+    await snapshotThread.forget(sessionId);
+    if (wasThere === true) log.info({ session_id: sessionId }, 'the files of a session that is not here were removed');
+    return wasThere !== 'blocked';
+  } catch (error) {
+    log.error({ session_id: sessionId, err: error }, 'the files of a session that is not here could not be removed');
+    return false;
+  }
+}
