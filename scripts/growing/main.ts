@@ -24,6 +24,14 @@ const HOSTS = `${Object.entries(ADDRESSES)
   .join('')}192.0.2.10 db.example.com errand.example.com\n`;
 const BUCKET = { port: 9_000, name: 'example-errand' } as const;
 
+/** The package of the next version. */
+const NEWER = {
+  version: '9.9.0',
+  file: 'usr/lib/errand/package.json',
+  from: /"version":"[^"]*"/,
+  to: '"version":"9.9.0"',
+} as const;
+
 /** What each runs beside Errand: its models, and no server that only another one has. */
 const MODEL_UNIT = `[Service]
 ExecStart=/srv/node /srv/model/model-server-main.ts --port 9797
@@ -53,7 +61,7 @@ async function layFiles(root: string, { work, deb }: Given): Promise<void> {
   await copyFile(fileURLToPath(new URL('programs/turns.mjs', import.meta.url)), srv('turns.mjs'));
   await copyFile(path.join(CHECKOUT, 'config/proxies/nginx-nodes.conf'), srv('nginx-nodes.conf'));
   await copyFile(deb, srv('errand.deb'));
-  await makeVariant(deb, { version: '9.9.0' }, { work, to: srv('newer.deb') });
+  await makeVariant(deb, NEWER, { work, to: srv('newer.deb') });
   await writeFile(path.join(root, 'etc/systemd/system/models.service'), MODEL_UNIT);
 }
 

@@ -186,7 +186,7 @@ async function upgrade({ services, first, second, report }: Place): Promise<void
 async function loss({ services, first, second, report }: Place): Promise<void> {
   step(report, 'A node without power');
   await report.console(second, 'errand nodes drain north --wait');
-  const begin = `curl -sk https://errand.example.com/openapi/v1/chat/completions -H "authorization: Bearer $(cat /srv/key)" -H 'content-type: application/json' \\
+  const begin = `curl -sk https://errand.example.com/openapi/v1/messages -H "x-api-key: $(cat /srv/key)" -H 'content-type: application/json' \\
   -d '{"model":"errand","background":true,"idempotency_key":"lost","messages":[{"role":"user","content":"[[deltas=1200 every=20]]"}]}'`;
   await report.console(services, begin);
   await report.holds('a run executes at the second node', first, [
