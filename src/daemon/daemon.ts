@@ -112,7 +112,11 @@ async function build(start: Start): Promise<Daemon> {
   engine.start();
   rooms.singles.service({ wake: backups.start, stop: backups.stop }).start();
   const addresses = { listen: listeners.address, socket: config.locations.socketPath };
-  log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
+  const whose = store.peers === null ? {} : { node: rooms.node.own().name, node_id: identity.id };
+  log.info(
+    { version: VERSION, pid: process.pid, ...whose, ...addresses, ...(metrics !== null && { metrics }) },
+    'ready',
+  );
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
   const hooks = { reload: reloadOf(live, certificate), health, handOver, started };
