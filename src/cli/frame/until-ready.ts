@@ -11,8 +11,13 @@ const POLL_MS = 200;
 /** The longest timer, which is 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** A node that was told to drain, and is well otherwise, becomes ready when it is told so, not with time. */
+const isDrained = ({ node, nodes, parts }: StatusWire): boolean =>
+  nodes.some(({ id, state }) => id === node.id && (state === 'draining' || state === 'drained')) &&
+  parts.every(({ name, state }) => state !== 'failed' || name === 'node');
+
 /**
- * The status of the daemon when it is ready. Throws `timedOut` after a number of seconds, and at once any error that waiting
+ * The status of the daemon when it is ready, or drains. Throws `timedOut` after a number of seconds, and at once any error that waiting
  * does not fix, such as a socket that the caller may not open.
  */
 export async function untilReady({ client, signal }: Context, seconds: number): Promise<StatusWire> {
@@ -21,7 +26,7 @@ export async function untilReady({ client, signal }: Context, seconds: number): 
     for (;;) {
       try {
         const status = await client().status();
-        if (status.ready) return status;
+        if (status.ready || isDrained(status)) return status;
         const failed = status.parts.filter(({ state }) => state === 'failed');
         why = failed.map(({ name, detail }) => (detail === null ? name : `${name}: ${detail}`)).join(', ');
       } catch (error) {

@@ -78,6 +78,8 @@ test('a node that drains lets its runs and streams end, starts nothing, and goes
   expect(await node()).toMatchObject({ state: 'drained', draining: true });
   const reply = await ready();
   expect([reply.status, await reply.text()]).toEqual([503, expect.stringContaining('errand nodes undrain north')]);
+  // Who upgrades a node that drains waits for no more than that.
+  expect((await errand('status', '--wait', '--timeout', '10s')).stdout).toContain('part_node\tfailed');
   await expect(errand('nodes', 'remove', 'north', '--yes')).rejects.toMatchObject({ code: 6 });
 
   await errand('nodes', 'undrain', 'north');

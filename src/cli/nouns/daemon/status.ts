@@ -10,7 +10,7 @@ import { problemsIn, statusReport } from '../../terminal/status-report.ts';
 
 const OPTIONS = {
   check: flag('--check', 'exit with 8 unless every part is ok'),
-  wait: flag('--wait', 'wait until the daemon is ready; exit with 7 if it takes too long'),
+  wait: flag('--wait', 'wait until the daemon is ready, or is a node that drains; exit with 7 if it takes too long'),
   timeout: always(option('--timeout <duration>', 'how long --wait waits', duration), 60, '60s'),
 };
 
