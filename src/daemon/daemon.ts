@@ -4,6 +4,7 @@ import type { Configuration } from '../config/read-configuration.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
+import type { WorkerNodes } from '../execution/queue/node.ts';
 import { openNodeIdentity } from '../files/node-id.ts';
 import { makeSecretBox } from '../files/secret-box.ts';
 import type { Log } from '../log/log.ts';
@@ -112,11 +113,20 @@ async function build(start: Start): Promise<Daemon> {
   engine.start();
   rooms.singles.service({ wake: backups.start, stop: backups.stop }).start();
   const addresses = { listen: listeners.address, socket: config.locations.socketPath };
-  log.info({ version: VERSION, pid: process.pid, ...addresses, ...(metrics !== null && { metrics }) }, 'ready');
+  sayReady(log, { ...whoseOf(store, rooms.node), ...addresses, ...(metrics !== null && { metrics }) });
   const { url, handOver } = listeners;
   const health = { status: () => runningStatus(url, rooms.pool.load().busy, readiness()), answered: store.answered };
   const hooks = { reload: reloadOf(live, certificate), health, handOver, started };
   return makeDaemon({ url, created, closers, log, live, rooms, closing, draining, manager, lost, ...hooks });
+}
+
+const sayReady = (log: Log, facts: object): void => log.info({ version: VERSION, pid: process.pid, ...facts }, 'ready');
+
+/** The node, where there may be others: logs of several may be gathered in one place. */
+function whoseOf({ peers }: Store, node: Pick<WorkerNodes, 'own'>): object {
+  if (peers === null) return {};
+  const { name, id } = node.own();
+  return { node: name, node_id: id };
 }
 
 /** Assigns ids to definitions, and logs accounts that could be confused with each other. */

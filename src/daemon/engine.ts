@@ -158,7 +158,7 @@ const liveDuring = (live: LiveConfig, { during }: Singles): LiveConfig => ({
 function hearStops(bus: Bus, stopper: Pick<Stopper, 'noticeStopped'>): void {
   bus.subscribeAll((events) => {
     for (const { type, sessionSeq, runSeq } of events)
-      if (type === 'run.stopped') stopper.noticeStopped({ sessionSeq, runSeq });
+      if (type === 'run.stopped') void stopper.noticeStopped({ sessionSeq, runSeq });
   });
 }
 

@@ -5,6 +5,7 @@ import { messageOf } from '../../domain/errors.ts';
 import { firstBytes } from '../../domain/excerpt.ts';
 import { packTarGz } from '../../files/archives/pack-tar-gz.ts';
 import type { Context } from '../frame/context.ts';
+import { wordsOfNode } from '../frame/node-of.ts';
 import type { Blot } from '../../outbound/secrets/blot.ts';
 import { type BundleOptions, PARTS } from './parts.ts';
 
@@ -34,7 +35,7 @@ export async function collectBundle(context: Context, options: BundleOptions, bl
     const text = found.fault === null ? textOf(found.value) : `Not collected: ${found.fault}\n`;
     files.push({ name, about, text: bounded(blot(text)), fault: found.fault });
   }
-  const readme = readmeOf(files, new Date(context.io.now()).toISOString());
+  const readme = readmeOf(files, new Date(context.io.now()).toISOString(), options.node);
   return [{ name: 'README.txt', about: 'what is in here', text: readme, fault: null }, ...files];
 }
 
@@ -45,11 +46,12 @@ function bounded(text: string): string {
   return start.length === text.length ? text : `${start}${CUT}`;
 }
 
-function readmeOf(files: readonly BundleFile[], at: string): string {
+function readmeOf(files: readonly BundleFile[], at: string, node: BundleOptions['node']): string {
+  const whose = node === null ? '' : `, of ${wordsOfNode(node)}`;
   const lines = files.map(
     ({ name, about, fault }) => `${name.padEnd(20)} ${fault === null ? about : `not collected: ${fault}`}`,
   );
-  return `A support bundle of Errand, made at ${at}.
+  return `A support bundle of Errand, made at ${at}${whose}.
 
 ${lines.join('\n')}
 

@@ -5,6 +5,7 @@ import { KB } from '../../domain/byte-units.ts';
 import type { TimelineWire } from '../../wire/sessions/timeline.ts';
 import { checkConfiguration } from '../frame/configuration.ts';
 import type { Context } from '../frame/context.ts';
+import type { NodeOfOutput } from '../frame/node-of.ts';
 import { storeOf } from '../frame/store-of.ts';
 import { journalLines, machineFacts, type RunProgram, unitFacts } from './host.ts';
 
@@ -14,6 +15,8 @@ export interface BundleOptions {
   /** The file that the daemon's log is written to; null for the journal. */
   readonly logFile: string | null;
   readonly run: RunProgram;
+  /** Whose bundle it is, where there are several. */
+  readonly node: NodeOfOutput | null;
 }
 
 /** A file of the bundle. `collect` returns text, or what becomes JSON. */

@@ -14,7 +14,7 @@ export interface IdleCopyParts {
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
   isExecuting(sessionSeq: number): boolean;
   watchBegun(): BegunWatch;
-  /** Whether a look finds exactly what is recorded of a workspace, and nothing that was left out. Rejects when nobody can look. */
+  /** Whether a look finds exactly what is recorded of a workspace, so that nothing is lost with it. Rejects when nobody can look. */
   isRecorded(session: LookedAt, signal: AbortSignal): Promise<boolean>;
   readonly log: Log;
 }

@@ -37,13 +37,12 @@ export async function lookAt(
   });
 }
 
-/** Whether it is exactly what is recorded, and nothing was left out. Rejects as `lookAt` does. */
+/** Whether it is exactly what is recorded, so that nothing is lost with it. Rejects as `lookAt` does. */
 export async function isRecorded(parts: ArtifactParts, session: LookedAt, signal: AbortSignal): Promise<boolean> {
   const recorded = await parts.store.artifacts.findWorkspace(session.sessionSeq);
   if (!recorded.hasFiles || recorded.token === null) return false;
-  const { files, gone, extras, skipped } = await lookAt(parts, session, { recorded, hold: null, signal });
-  const isSame = files.length + gone.length === 0 && extras === undefined;
-  return isSame && Object.values(skipped).every((count) => count === 0);
+  const { files, gone, extras, isComplete } = await lookAt(parts, session, { recorded, hold: null, signal });
+  return files.length + gone.length === 0 && extras === undefined && isComplete;
 }
 
 /** The files of a workspace or of a run as they are recorded, read in portions. */

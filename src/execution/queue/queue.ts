@@ -31,6 +31,8 @@ export interface Queue {
   stop(which: StopTarget): Promise<void>;
   /** Whether a run of the session executes here. */
   has(sessionSeq: number): boolean;
+  /** Resolves when every run that was claimed before executes here. */
+  settled(): Promise<void>;
   /** Ends the runs here, since the database is away: they return to the queue once it is back, unless another node has taken them. */
   abandon(): void;
   /** Starts claiming. */
@@ -92,7 +94,6 @@ export function makeQueue(parts: QueueParts): Queue {
     if (!open) run.abort('drain');
   }
 
-  /** Every run that was claimed is in progress. */
   async function settled(): Promise<void> {
     await Promise.all([service.settled(), admissions.settled()]);
   }
@@ -122,6 +123,7 @@ export function makeQueue(parts: QueueParts): Queue {
       await inProgress.stop(which);
     },
     has: inProgress.has,
+    settled,
     abandon: () => inProgress.release('unavailable'),
     start: () => {
       open = true;

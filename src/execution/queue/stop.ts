@@ -14,7 +14,7 @@ import type { StopTarget } from './in-progress.ts';
 
 export interface StopParts {
   readonly store: Pick<Store, 'runs' | 'sessions'>;
-  readonly queue: Pick<Queue, 'stop' | 'has'>;
+  readonly queue: Pick<Queue, 'stop' | 'has' | 'settled'>;
   /** This node. */
   readonly node: string;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface Stopper {
   /** Deletes a session and stops its runs, without waiting for the executor. Throws `not_found` for a deleted one. */
   deleteSession(session: StoppedSession, note?: StopNote): Promise<void>;
   /** A run was stopped, perhaps through another node: its executor is asked if it is here. */
-  noticeStopped(target: StopTarget): void;
+  noticeStopped(target: StopTarget): Promise<void>;
 }
 
 /** For the audit log, in the commit of the stop. */
@@ -102,8 +102,10 @@ export function makeStopper(parts: StopParts): Stopper {
     deleteSession: async ({ seq }, note) => {
       endExecutor(seq, present(await store.sessions.deleteSession(seq, note)));
     },
-    noticeStopped: (target) => {
-      if (parts.queue.has(target.sessionSeq)) void cancellations.begin(target, parts.node);
+    noticeStopped: async (target) => {
+      // The stop may be known here before the claim that it came after.
+      await parts.queue.settled();
+      if (parts.queue.has(target.sessionSeq)) await cancellations.begin(target, parts.node);
     },
   };
 }

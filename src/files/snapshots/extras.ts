@@ -24,12 +24,14 @@ export const modeFor = (executes: boolean): number => (executes ? 0o755 : 0o644)
 export function gatherExtras() {
   const found: string[] = [];
   let bytes = 0;
+  let isComplete = true;
   /** What was recorded last, in whatever way. */
   let last = '';
   const add = (extra: Extra) => {
     const text = JSON.stringify(extra);
     bytes += Buffer.byteLength(text) + 1;
     if (bytes < MOST_BYTES) found.push(text);
+    else isComplete = false;
     last = extra[0];
   };
   return {
@@ -41,10 +43,13 @@ export function gatherExtras() {
     link: ({ path, place }: FoundEntry): void => {
       const target = targetOf(place);
       if (target !== undefined && staysInside(path, target)) add([path, 'link', target]);
+      else isComplete = false;
     },
     folder: ({ path }: FoundEntry): void => {
       if (path !== '' && !last.startsWith(`${path}/`)) add([path, 'folder']);
     },
+    /** Whether nothing was left out. */
+    isComplete: (): boolean => isComplete,
     text: (): ExtrasText => (found.length === 0 ? null : `[${found.join(',')}]`),
   };
 }

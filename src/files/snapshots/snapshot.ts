@@ -45,6 +45,8 @@ export interface Snapshot {
   /** What else the workspace has now; absent: what is recorded. */
   readonly extras?: ExtrasText;
   readonly skipped: Skipped;
+  /** Whether a workspace that is laid out from what was found is the same: of what was skipped, it has the links in its extras. */
+  readonly isComplete: boolean;
   /** Names what was seen, so that the next look can be compared with it. */
   readonly token: string;
 }

@@ -60,11 +60,12 @@ export async function takeSnapshot(
   if (base.hasFiles && isMissing(task.root)) throw new MissingWorkspaceError();
   const reader = makeReader(task, work, base);
   let [batch, held, areAll]: [Read[], number, boolean] = [[], 0, true];
+  let links = 0;
   const extras = gatherExtras();
   for (const found of walkTree(task.root, { limits: task.limits, skipped, check: work.pace.check })) {
     if (found.kind !== 'file') {
       extras[found.kind](found);
-      if (found.kind === 'link') skipped.links += 1;
+      if (found.kind === 'link') links += 1;
       continue;
     }
     const file = await reader.file(found);
@@ -87,7 +88,13 @@ export async function takeSnapshot(
   for (let at = BATCH; at < gone.length; at += BATCH) await work.reportGone(gone.slice(at, at + BATCH));
   const token = isSame ? task.since! : randomUUID();
   if (!isSame || fresh > 0) manifests.keep(task.manifestPath, { token, files: seen, extras: extras.text() }, bytes);
-  return { skipped, token, gone: gone.slice(0, BATCH), ...(!isAsRecorded && { extras: extras.text() }) };
+  return {
+    isComplete: extras.isComplete() && Object.values(skipped).every((count) => count === 0),
+    skipped: { ...skipped, links: skipped.links + links },
+    token,
+    gone: gone.slice(0, BATCH),
+    ...(!isAsRecorded && { extras: extras.text() }),
+  };
 }
 
 /** What the files are compared with. */

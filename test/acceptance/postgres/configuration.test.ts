@@ -37,7 +37,9 @@ test('nodes with another public address, other settings or other definitions are
     detail: expect.stringContaining('south has another configuration than other nodes') as string,
   });
   const { stdout } = await errand(south, 'doctor', '-o', 'json');
-  const { checks } = JSON.parse(stdout) as { checks: { id: string; state: string; evidence: string }[] };
+  const { checks, node } = JSON.parse(stdout) as { checks: Record<string, string>[]; node: { name: string } };
+  expect(node.name).toBe('south');
+  expect((await errand(north, 'doctor')).stderr).toMatch(/^Examined by node north \([-\da-f]{36}\)\.$/m);
   expect(checks.find(({ id }) => id === 'nodes')).toMatchObject({
     state: 'warning',
     evidence: expect.stringContaining('public_url') as string,

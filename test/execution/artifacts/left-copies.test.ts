@@ -1,5 +1,5 @@
 // What a node has of sessions that were deleted, or whose workspaces others have now, is removed from its disk, and nothing that anybody uses.
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type LeftCopies, type LeftCopyParts, makeLeftCopies } from '../../../src/execution/artifacts/left-copies.ts';
@@ -212,6 +212,18 @@ describe('a workspace that nobody has used for the days of the setting', () => {
     await node.copies.settled();
     expect(node.seen.looked).toBeGreaterThan(1);
     expect([isThere(north, run)[0], looks]).toEqual([true, 1]);
+  });
+
+  test('goes with the links that are recorded, and has them again', async () => {
+    const { north } = fixture;
+    const { sessionId } = await turn(north);
+    symlinkSync('a.txt', join(north.workspaces.pathOf(sessionId), 'link'));
+    const run = await turn(north, sessionId);
+    fixture.clock.advance(31 * DAY);
+    await look(copiesOf(north));
+    expect(isThere(north, run)).toEqual([false, false]);
+    await north.collector.baselineOf(await north.begin(sessionId)).prepare();
+    expect(readlinkSync(join(north.workspaces.pathOf(sessionId), 'link'))).toBe('a.txt');
   });
 
   test('stays while something is left out, or is under way', async () => {

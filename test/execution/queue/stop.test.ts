@@ -21,11 +21,16 @@ let stopper: Stopper;
 let asked: StopTarget[];
 let confirm: () => void;
 let confirmed: number;
+/** Sessions whose runs execute here, and what a claim in progress waits for. */
+let here: number[];
+let settled: Promise<void>;
 
 beforeEach(async () => {
   fixture = await storeFixture();
   asked = [];
   confirmed = 0;
+  here = [];
+  settled = Promise.resolve();
   const waiting: (() => void)[] = [];
   confirm = () => waiting.splice(0).forEach((resolve) => resolve());
   stopper = makeStopper({
@@ -33,7 +38,8 @@ beforeEach(async () => {
     node: 'here',
     onStopConfirmed: () => undefined,
     queue: {
-      has: () => false,
+      has: (sessionSeq) => here.includes(sessionSeq),
+      settled: () => settled,
       stop: (target) => {
         asked.push(target);
         return new Promise((resolve) => waiting.push(resolve));
@@ -216,6 +222,21 @@ test('a stopped session continues with its next turn, and that can be stopped ag
   await waitFor(() => asked.length === 2);
   confirm();
   expect(summaryOf(await second)).toEqual(['stopped', 'stopped', 1, true]);
+});
+
+test('a stop that another node has committed asks the executor here, also when its run is still being claimed', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  settled = promise;
+  const noticed = stopper.noticeStopped({ sessionSeq: 1, runSeq: 1 });
+  here = [1];
+  resolve();
+  await waitFor(() => asked.length > 0);
+  expect(asked).toEqual([{ sessionSeq: 1, runSeq: 1 }]);
+  confirm();
+  await noticed;
+  expect(confirmed).toBe(1);
+  await stopper.noticeStopped({ sessionSeq: 2, runSeq: 2 });
+  expect(asked).toHaveLength(1);
 });
 
 test("stopping one run asks only its executor, and the session's next run starts", async () => {

@@ -26,10 +26,21 @@ const EXTRAS = [
 
 test('they are no files, links still count as left out, and those that lead out are nothing at all', async () => {
   const fixture = await withExtras();
-  const { files, extras, skipped } = await fixture.snapshot();
+  const { files, extras, skipped, isComplete } = await fixture.snapshot();
   expect(files.map(({ path }) => path)).toEqual(['/a/plain.txt', '/a/run.sh', '/z.txt']);
+  expect(isComplete).toBe(false);
   expect(readExtras(extras!)).toEqual(EXTRAS);
   expect(skipped).toEqual({ ...NOTHING, links: 2 });
+});
+
+test('links that they have are in no way left out of a workspace; more than they hold is', async () => {
+  const fixture = await snapshotFixture({ beside: shared() });
+  write(fixture, { 'a.txt': 'one' });
+  symlinkSync('a.txt', join(fixture.root, 'link'));
+  expect(await fixture.snapshot()).toMatchObject({ skipped: { links: 1 }, isComplete: true });
+  const target = 't'.repeat(3_000);
+  for (let at = 0; at < 100; at += 1) symlinkSync(target, join(fixture.root, `more-${at}`));
+  expect(await fixture.snapshot()).toMatchObject({ skipped: { links: 101 }, isComplete: false });
 });
 
 test('a workspace of plain files has none', async () => {

@@ -62,6 +62,7 @@ describe('what a snapshot holds', () => {
     expect(await fixture.snapshot({ root: join(fixture.root, 'none') })).toEqual({
       files: [],
       skipped: NOTHING,
+      isComplete: true,
       token: expect.any(String),
       gone: [],
     });

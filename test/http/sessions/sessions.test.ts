@@ -64,6 +64,7 @@ beforeEach(async () => {
   const queue = {
     stop: async () => undefined,
     has: () => false,
+    settled: async () => undefined,
     load: () => ({ open: true, slots: 4, busy: 4 }),
   };
   const log = makeLog({ level: 'fatal' });

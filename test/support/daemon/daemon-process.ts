@@ -68,8 +68,8 @@ export interface DaemonProcess {
   stop(signal?: NodeJS.Signals): Promise<DaemonExit>;
   /** SIGKILL to the daemon alone, as a crash. */
   kill(): Promise<DaemonExit>;
-  /** Starts again on the same directories and address; stops first when still running. */
-  restart(options?: { env?: Readonly<Record<string, string>> }): Promise<void>;
+  /** Starts again on the same directories and address, as another program from then on if one is named; stops first when still running. */
+  restart(options?: { env?: Readonly<Record<string, string>>; program?: string }): Promise<void>;
   /** Resolves when the running process ends by itself. */
   exited(): Promise<DaemonExit>;
   /** Kills the daemon with all its children and removes its directory. */
@@ -148,8 +148,9 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
   const url = `http://${listen}`;
   const output: Output = { stdout: makeTail(), stderr: makeTail() };
   const args = ['serve', '--data-dir', dataDir, '--listen', listen, ...(options.args ?? [])];
+  let program = BINARY;
   const start = (env: Readonly<Record<string, string>>): Promise<Life> =>
-    startLife({ args, url, output, env: { ...own, ...env } });
+    startLife({ program, args, url, output, env: { ...own, ...env } });
   let life = await start({});
 
   const stop = async (signal: NodeJS.Signals): Promise<DaemonExit> => {
@@ -173,7 +174,8 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
     admin: (method, path, body) => callAdmin({ url, key: created.api_key.key }, method, path, body),
     stop: (signal = 'SIGTERM') => stop(signal),
     kill: () => stop('SIGKILL'),
-    restart: async ({ env = {} } = {}) => {
+    restart: async ({ env = {}, program: named = program } = {}) => {
+      program = named;
       if (living.has(life.child)) await stop('SIGTERM');
       life = await start(env);
     },
@@ -223,16 +225,17 @@ function scriptedModels(url: string, kind: 'openai' | 'anthropic'): string {
 }
 
 interface Start {
+  readonly program: string;
   readonly args: readonly string[];
   readonly url: string;
   readonly output: Output;
   readonly env: Readonly<Record<string, string>>;
 }
 
-async function startLife({ args, url, output, env }: Start): Promise<Life> {
+async function startLife({ program, args, url, output, env }: Start): Promise<Life> {
   const startedAt = performance.now();
   // A group of its own, so that cleaning up reaches every process the daemon began.
-  const child = spawn(BINARY, args, { env: environment(env), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env: environment(env), detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   living.add(child);
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => output[name].add(text));

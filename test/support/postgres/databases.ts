@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ROLE } from './cluster.ts';
-import { EMPTY } from './emptying.ts';
+import { EMPTY, HAS_FIRST_SCHEMA } from './emptying.ts';
 import type { Execute } from './statements-at-once.ts';
 
 /** The directory of the notes, in that of the server. */
@@ -52,7 +52,10 @@ function reuse(notes: string, template: string, execute: Execute): string | null
   for (const name of readdirSync(notes)) {
     const left = claim(join(notes, name), join(notes, '..', `${name}.${process.pid}`));
     if (left === null) continue;
-    if (left.template === template && isLikeNew(execute(left.database, EMPTY))) return left.database;
+    if (left.template === template && hasFirstSchema(execute(left.database, HAS_FIRST_SCHEMA))) {
+      execute(left.database, EMPTY);
+      return left.database;
+    }
     execute('postgres', `DROP DATABASE IF EXISTS ${left.database} WITH (FORCE)`);
   }
   return null;
@@ -81,4 +84,4 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const isLikeNew = (rows: readonly object[]) => (rows[0] as { readonly is_like_new: boolean }).is_like_new;
+const hasFirstSchema = (rows: readonly object[]) => (rows[0] as { readonly is_so: boolean }).is_so;

@@ -72,6 +72,7 @@ export async function auditedFixture() {
   const queue = {
     stop: async () => undefined,
     has: () => false,
+    settled: async () => undefined,
     load: () => ({ open: true, slots: 1, busy: 0 }),
     admit: ((accept) => accept(null)) satisfies Queue['admit'],
   };

@@ -12,6 +12,7 @@ import {
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { nodeIn, type NodeOfOutput, wordsOfNode } from '../../frame/node-of.ts';
 import { flag, type Given, perform } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
 
@@ -57,18 +58,22 @@ async function examine(context: Context, { offline, egress, full }: Given<typeof
   throw new CommandError('checkFailed', `Not as it should be: ${failed.join(', ')}.`);
 }
 
+/** `node`: who has examined, where there are several. */
+type Examined = ExaminationWire & { readonly node?: NodeOfOutput };
+
 /** Where none answers, its files are examined. */
-async function askDaemon(context: Context, request: Required<ExaminationRequestWire>): Promise<ExaminationWire> {
+async function askDaemon(context: Context, request: Required<ExaminationRequestWire>): Promise<Examined> {
   const client = context.client();
+  let node: NodeOfOutput | null;
   try {
     // An examination takes its time; that a daemon hangs should be known before.
-    await client.status({ timeoutMs: ANSWER_MS });
+    node = nodeIn(await client.status({ timeoutMs: ANSWER_MS }));
   } catch (error) {
     const isHung = isClientFailure(error, 'timeout');
     if (context.locations.url !== null || !(isHung || isClientFailure(error, 'unreachable'))) throw error;
     return examineFiles(context, request, { state: 'silent', why: messageOf(error), isHung });
   }
-  return withUnit(context, await client.examine(request));
+  return { ...(await withUnit(context, await client.examine(request))), ...(node !== null && { node }) };
 }
 
 /** The daemon can't ask systemd about its own unit. */
@@ -98,9 +103,10 @@ async function examineFiles(
   );
 }
 
-function show({ out, call, io }: Context, { ok, checks }: ExaminationWire): void {
+function show({ out, call, io }: Context, { ok, checks, node }: Examined): void {
   const called = checks.map((check) => ({ ...check, remedy: check.remedy && calledAs(check.remedy, call) }));
-  out.list(called, io.terminal.stdout ? CHECKS : WITH_REMEDY, { ok, checks: called });
+  if (node !== undefined && out.format !== 'json') out.hint(`Examined by ${wordsOfNode(node)}.`);
+  out.list(called, io.terminal.stdout ? CHECKS : WITH_REMEDY, { ok, ...(node && { node }), checks: called });
   if (out.format === 'json' || !io.terminal.stdout) return;
   const mends = called.filter(({ remedy }) => remedy !== null);
   if (mends.length === 0) return;

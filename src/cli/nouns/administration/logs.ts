@@ -12,6 +12,7 @@ import { idOrStart, notEmpty, pastTime } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import type { Io } from '../../frame/io.ts';
+import { nodeIn, wordsOfNode } from '../../frame/node-of.ts';
 import { OF_SESSION } from '../../frame/list-options.ts';
 import { always, choice, flag, type Given, option, perform } from '../../frame/options.ts';
 
@@ -57,7 +58,9 @@ function timeOf(text: string, io: Io): string {
   return time;
 }
 
-async function showLog({ io, out, signal }: Context, options: Options): Promise<void> {
+async function showLog(context: Context, options: Options): Promise<void> {
+  const { io, out, signal } = context;
+  if (options.file === undefined && out.format !== 'json') await sayWhose(context);
   const { follow = false, since = null, level = null, run = null, session = null } = options;
   // The journal knows the time of lines that are no entries, too, such as those of the service manager.
   const isWanted = makeLogFilter({
@@ -91,6 +94,19 @@ async function showLog({ io, out, signal }: Context, options: Options): Promise<
   if (lines === 0 && options.file === undefined && !signal.aborted)
     out.hint(`The journal has no lines of the unit "${options.unit}" that this user can read. ${WHO_READS}`);
 }
+
+/** Each node has a log of its own, on its machine. */
+async function sayWhose({ client, locations, out }: Context): Promise<void> {
+  if (locations.url !== null) return;
+  try {
+    const node = nodeIn(await client().status({ timeoutMs: ANSWER_MS }));
+    if (node !== null) out.hint(`The log of ${wordsOfNode(node)}; each node has one of its own.`);
+  } catch {
+    // The log is also for a daemon that doesn't answer, and for those who may ask it nothing.
+  }
+}
+
+const ANSWER_MS = 2_000;
 
 interface Wish {
   readonly follow: boolean;

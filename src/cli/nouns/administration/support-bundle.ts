@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
+import { nodeIn } from '../../frame/node-of.ts';
 import { flag, type Given, option, perform } from '../../frame/options.ts';
 import { type Column, column, field } from '../../../terminal/columns.ts';
 import { confirm } from '../../frame/standard-input.ts';
@@ -46,8 +47,8 @@ async function write(context: Context, { to, offline, log }: Given<typeof OPTION
   const { knownSecrets } = await import('../../support/known-secrets.ts');
   const { runProgram } = await import('../../support/host.ts');
   // Without a daemon there is little to collect: it is better to know than to send an empty bundle.
-  if (!offline) await context.client().status();
-  const options = { offline: offline === true, logFile: log ?? null, run: runProgram };
+  const node = offline ? null : nodeIn(await context.client().status());
+  const options = { offline: offline === true, logFile: log ?? null, run: runProgram, node };
   const files = await collectBundle(context, options, makeBlot(knownSecrets(locations, io.environment)));
   if (to === '-') {
     for (const { name, fault } of files) out.hint(fault === null ? name : `${name}: not collected: ${fault}`);
@@ -61,6 +62,7 @@ async function write(context: Context, { to, offline, log }: Given<typeof OPTION
   if (out.format === 'json') {
     out.json({
       path,
+      ...(node !== null && { node }),
       files: files.map(({ name, about, text, fault }) => ({ name, size: Buffer.byteLength(text), about, fault })),
     });
   } else out.hint(`Written: ${path}. Read it before you send it.`);

@@ -2,7 +2,8 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { makeDirectory, run } from '../../outside.ts';
+import { nodeId } from '../../../support/store/nodes.ts';
+import { makeDirectory, run, startFakeDaemon } from '../../outside.ts';
 
 const RUN = '0190f6a0-0000-7000-8000-00000000000a';
 const entry = (level: string, msg: string, more: object = {}) =>
@@ -115,4 +116,19 @@ test('without a journal, the command says how to name a file; one that is not th
     stderr: expect.stringContaining("/nowhere/errand.log can't be read (ENOENT)"),
   });
   expect((await run(['logs', '--since', 'yesterday'])).code).toBe(2);
+});
+
+test('where there are several nodes, the log says whose it is', async () => {
+  journalOf([LINES[2]!], '-- cursor: s=1;i=2');
+  const [node, other] = [
+    { id: nodeId(1), name: 'north' },
+    { id: nodeId(2), name: 'south' },
+  ];
+  let nodes = [node, other];
+  const { dataDir } = await startFakeDaemon({ 'GET /api/v1/status': () => ({ node, nodes }) });
+  const { stderr } = await run(['logs', '-f'], { dataDir });
+  expect(stderr).toBe(`The log of node north (${nodeId(1)}); each node has one of its own.\n`);
+  expect((await run(['logs', '-f', '-o', 'json'], { dataDir })).stderr).toBe('');
+  nodes = [node];
+  expect((await run(['logs', '-f'], { dataDir })).stderr).toBe('');
 });

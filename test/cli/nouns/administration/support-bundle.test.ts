@@ -6,6 +6,7 @@ import { renderTimeline } from '../../../../src/http/sessions/timeline-wire.ts';
 import { anExplanation } from '../../../support/store/timelines.ts';
 import { tarEntries } from '../../../support/files/archives.ts';
 import { temporaryDirectory } from '../../../support/files/temporary-directory.ts';
+import { nodeId } from '../../../support/store/nodes.ts';
 import { run, startFakeDaemon } from '../../outside.ts';
 
 const CANARIES = {
@@ -97,9 +98,15 @@ const EXPLAINED = renderTimeline(
 const settings = [{ name: 'sso.userinfo_url', value: FORMS.userinfo, origin: 'file', source: 'errand.yaml' }];
 const WAITING = { run_id: EXPLAINED.run.run_id, username: 'mara', key_id: 'k', reason: 'slots_full' };
 
+const FAILED = { name: 'x', state: 'failed', detail: FORMS.query };
+const [NORTH, SOUTH] = [
+  { id: nodeId(1), name: 'north' },
+  { id: nodeId(2), name: 'south' },
+];
+
 const startPlanted = async () => {
   const fake = await startFakeDaemon({
-    'GET /api/v1/status': () => ({ version: '1.2.3', parts: [{ name: 'x', state: 'failed', detail: FORMS.query }] }),
+    'GET /api/v1/status': () => ({ version: '1.2.3', node: NORTH, nodes: [NORTH, SOUTH], parts: [FAILED] }),
     'GET /api/v1/configuration': () => ({ config_dir: '/c', problems: [{ message: CANARIES.header }], settings }),
     'GET /api/v1/database': () => ({ schema_version: 22, tables: [{ name: 'runs', rows: 7, more: false }] }),
     'GET /api/v1/queue?limit=50': () => ({ items: [WAITING], total: 1 }),
@@ -121,11 +128,20 @@ test('a bundle has its parts, for its owner only, and nothing that was planted i
   expect(ended).toMatchObject({ code: 0 });
   const entries = await tarEntries(readFileSync(to));
   const tar = Object.entries(entries).flat().join('\n');
-  const { files } = JSON.parse(ended.stdout) as { files: { name: string; fault: string | null }[] };
+  const { files, node } = JSON.parse(ended.stdout) as { files: { name: string; fault: string | null }[]; node: object };
+  expect(node).toEqual(NORTH);
   for (const { name } of files) expect(tar).toContain(`errand-support/${name}`);
   expect(files.filter(({ fault }) => fault !== null).map(({ name }) => name)).toEqual([]);
   expect(MUST_NOT_APPEAR.filter((secret) => tar.includes(secret) || ended.stdout.includes(secret))).toEqual([]);
-  for (const said of ['"version": "1.2.3"', '"rows": 7', 'slots_full', '12300', 'called with', '"kind": "model"']) {
+  for (const said of [
+    '"version": "1.2.3"',
+    '"rows": 7',
+    'slots_full',
+    '12300',
+    'called with',
+    `of node north (${nodeId(1)})`,
+    '"kind": "model"',
+  ]) {
     expect(tar).toContain(said);
   }
   expect(statSync(to).mode & 0o777).toBe(0o600);

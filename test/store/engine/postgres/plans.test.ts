@@ -28,6 +28,7 @@ interface PlanNode {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Recheck Cond'?: string;
   readonly Filter?: string;
   readonly Plans?: readonly PlanNode[];
 }
@@ -52,7 +53,10 @@ function scansOf(node: PlanNode): readonly string[] {
   // Rows between two keys, of which those with some value are wanted: the more the others are, the more are read.
   const isRange =
     node['Index Name'] === `${table}_pkey` && !/\(\w+ = /.test(node['Index Cond'] ?? '') && !SHORT.test(table!);
-  const isPassing = isRange && /\w+\)? = /.test(node.Filter ?? '');
+  // All files of a session, a run or a version, of which those with some paths are wanted.
+  const byIndex = node['Index Cond'] ?? node['Recheck Cond'] ?? '';
+  const isByPath = /\bpath = /.test(node.Filter ?? '') && !byIndex.includes('"left"(path, ');
+  const isPassing = isByPath || (isRange && /\w+\)? = /.test(node.Filter ?? ''));
   return [...(isScan || (isPassing && table !== undefined) ? [table] : []), ...(node.Plans ?? []).flatMap(scansOf)];
 }
 

@@ -27,6 +27,9 @@ export const PATHS_IN_STATEMENTS: readonly Rule[] = [
   [/((?:\b\w+\.)?\bpath) = (\$\d+|\w+\.entry_path)/g, `(${start('$1')} = ${start('$2')} AND $1 = $2)`],
   [/\bpath (>=?) (\$\d+)/g, `(${start('path')} >= ${start('$2')} AND path $1 $2)`],
   [/\bpath (<=?) (\$\d+)/g, `(${start('path')} <= ${start('$2')} AND path $1 $2)`],
+  // First as they are, then each by its start.
+  [/\bpath IN \((\$[$\d, ]+)\)/g, `(${start('path')} IN ($1) AND path IN ($1))`],
+  [/(?<=\bleft\(path, \d+\) IN \((?:\$\d+, )*)\$\d+/g, start('$&')],
   [/\bORDER BY path\b/g, `ORDER BY ${start('path')}, path`],
   [/\((\w+), path\) IN \((\s*SELECT) \1, path\b/g, `($1, ${start('path')}, path) IN ($2 $1, ${start('path')}, path`],
   [/\bON CONFLICT \((\w+), path\)/g, `ON CONFLICT ($1, ${start('path')}, md5(path))`],

@@ -39,6 +39,11 @@ CREATE UNIQUE INDEX uses_by_tool_use ON uses (run_seq, md5(tool_use_id));`);
 
 test.each([
   ['seq = ? AND path = ?', 'seq = $1 AND (left(path, 600) = left($2, 600) AND path = $2)'],
+  ['seq = ? AND path IN (?)', 'seq = $1 AND (left(path, 600) IN (left($2, 600)) AND path IN ($2))'],
+  [
+    'seq = ? AND path IN (?, ?, ?) AND size > ?',
+    'seq = $1 AND (left(path, 600) IN (left($2, 600), left($3, 600), left($4, 600)) AND path IN ($2, $3, $4)) AND size > $5',
+  ],
   ['f.path = v.entry_path', '(left(f.path, 600) = left(v.entry_path, 600) AND f.path = v.entry_path)'],
   [
     'path > ? ORDER BY path LIMIT 1',
@@ -91,6 +96,15 @@ describe.skipIf(!canRunPostgres())('long texts', () => {
     );
     expect(await remove(`${long}0`)).toBe(1);
     expect(await database.read(readAll)()).toHaveLength(PATHS.length - 1);
+    const wanted = ['a', `${long}1`, `${long}0`];
+    const find = database.read((tx: Reader) =>
+      tx.all<{ path: string }>(
+        'SELECT path FROM workspace_files WHERE session_seq = ? AND path IN (?, ?, ?)',
+        1,
+        ...wanted,
+      ),
+    );
+    expect(new Set((await find()).map(({ path }) => path))).toEqual(new Set(['a', `${long}1`]));
   });
 
   test('of tool uses are unique, and found', async () => {
