@@ -7,6 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
+import { freeBytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { collectedOfAll } from '../events/collected.ts';
@@ -143,7 +144,7 @@ function openLeftCopies(
   if (here === null) return null;
   const { dataDir } = config.locations;
   const { watchBegun, isRecorded } = collector;
-  const use = { watchBegun, isRecorded, isExecuting: queue.has };
+  const use = { watchBegun, isRecorded, isExecuting: queue.has, free: () => freeBytes(dataDir) };
   const { settings } = live;
   return makeLeftCopies({ store, here, dataDir, workspaces, snapshotThread, ...use, settings, clock, log });
 }

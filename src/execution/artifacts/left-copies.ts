@@ -1,4 +1,5 @@
-// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now or idle.
+// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now; idle ones, too.
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { listLocalSessions } from '../../files/local-sessions.ts';
@@ -19,12 +20,14 @@ export interface LeftCopyParts extends IdleCopyParts {
   /** This node. */
   readonly here: string;
   readonly dataDir: string;
-  readonly workspaces: Pick<Workspaces, 'retire' | 'removeRetired'>;
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'retire' | 'removeRetired'>;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
   /** Whether a run of a session executes here: what it has is in use, also while it is being laid out. */
   isExecuting(sessionSeq: number): boolean;
   watchBegun(): BegunWatch;
-  settings(): Pick<Settings, 'retention'>;
+  settings(): Pick<Settings, 'retention' | 'disk'>;
+  /** Bytes that are free on the disk of the data directory. */
+  free(): number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -38,15 +41,19 @@ const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 /** Time before what could not be removed is tried again. */
 const RETRY_MS = 60_000;
+/** How often the disk is looked at, which costs one call. */
+const ROOM_LOOK_MS = 10_000;
+/** Idle copies go while less than that is free above what has to stay free: before a turn is refused for their sake. */
+const SPARE_BYTES = 256 * MB;
 /** Sessions that are remembered; with more, all that is here is looked at. */
 const MOST_NOTICED = 1_000;
 
 /** Makes the service. A crash at any moment costs nothing: what is left is found at the next look at everything, at the start and each hour. */
 export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
   const { store, here, dataDir, clock, log, settings } = parts;
-  const removeIdle = makeIdleCopies(parts);
+  const idle = makeIdleCopies(parts);
   const noticed = new Set<number>();
-  let [isAllDue, nextAt] = [true, 0];
+  let [isAllDue, nextAt, roomAt] = [true, 0, 0];
 
   async function work(stopping: AbortSignal): Promise<number> {
     if (isAllDue || clock.monotonic() >= nextAt) {
@@ -61,8 +68,14 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
       if (!(await removeLeft(async () => store.sessions.findLeftCopies(some, here), stopping)))
         nextAt = Math.min(nextAt, clock.monotonic() + RETRY_MS);
     }
-    return Math.max(nextAt - clock.monotonic(), 0);
+    if (clock.monotonic() >= roomAt) {
+      const hasRoom = await idle.makeRoom(() => listLocalSessions(dataDir, MOST_LISTED), lacksRoom, stopping);
+      roomAt = clock.monotonic() + (hasRoom ? ROOM_LOOK_MS : RETRY_MS);
+    }
+    return Math.max(Math.min(nextAt, roomAt) - clock.monotonic(), 0);
   }
+
+  const lacksRoom = () => parts.free() < settings().disk.keepFreeMb * MB + SPARE_BYTES;
 
   async function removeAll(stopping: AbortSignal): Promise<boolean> {
     let isDone = true;
@@ -70,7 +83,7 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
       if (stopping.aborted) return true;
       if (!(await removeLeft(async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
       const { workspacesIdleDays } = settings().retention;
-      if (workspacesIdleDays > 0) await removeIdle(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
+      if (workspacesIdleDays > 0) await idle.removeBefore(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
     }
     return isDone;
   }
