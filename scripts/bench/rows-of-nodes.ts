@@ -6,7 +6,7 @@ import type { Row } from './row.ts';
 const rowsOf = (shot: string, nodes: number): readonly Row[] => [
   {
     key: `nodes${nodes}${shot}CpuMs`,
-    label: `${shot}, clients: ${NODE_CLIENTS}, daemons: ${nodes}: CPU of all, ms/run`,
+    label: `${shot}, clients of each: ${NODE_CLIENTS}, daemons: ${nodes}: CPU of all, ms/run`,
     digits: 2,
   },
   { key: `nodes${nodes}${shot}ServerCpuMs`, label: '  CPU of the server, ms/run', digits: 2 },
