@@ -65,23 +65,6 @@ export function makeIdleCopies(parts: IdleCopyParts): IdleCopies {
       if (!stopping.aborted) parts.log.warn(facts, 'the directory of an idle workspace could not be removed');
     });
 
-  /** Up to `MOST_AT_ONCE`, but none that was tried. */
-  async function longestUnused(
-    all: AsyncIterable<readonly string[]>,
-    tried: ReadonlySet<number>,
-    stopping: AbortSignal,
-  ): Promise<IdleCopy[]> {
-    let found = new Map<number, IdleCopy>();
-    for await (const ids of all) {
-      if (stopping.aborted) return [];
-      for (const copy of await store.sessions.listIdleCopies(ids, here, Number.MAX_SAFE_INTEGER))
-        if (!isKept(copy) && !tried.has(copy.sessionSeq)) found.set(copy.sessionSeq, copy);
-      const inOrder = [...found].sort(([, one], [, other]) => one.usedAt - other.usedAt);
-      found = new Map(inOrder.slice(0, MOST_AT_ONCE));
-    }
-    return [...found.values()];
-  }
-
   return {
     removeBefore: (ids, before, stopping) =>
       // Before they are asked for, as nothing may have begun since.
@@ -93,9 +76,10 @@ export function makeIdleCopies(parts: IdleCopyParts): IdleCopies {
       }),
     makeRoom: async (all, lacksRoom, stopping) => {
       const tried = new Set<number>();
+      const isOut = (copy: IdleCopy) => isKept(copy) || tried.has(copy.sessionSeq);
       for (let areLeft = true; areLeft && lacksRoom() && !stopping.aborted; )
         await watching(parts, async (begun) => {
-          const copies = await longestUnused(all(), tried, stopping);
+          const copies = await longestUnused(parts, all(), isOut, stopping);
           areLeft = copies.length > 0;
           for (const copy of copies) {
             if (stopping.aborted || !lacksRoom()) return;
@@ -106,6 +90,24 @@ export function makeIdleCopies(parts: IdleCopyParts): IdleCopies {
       return !lacksRoom();
     },
   };
+}
+
+/** Up to `MOST_AT_ONCE`, without those that are out of the question. */
+async function longestUnused(
+  { store, here }: Pick<IdleCopyParts, 'store' | 'here'>,
+  all: AsyncIterable<readonly string[]>,
+  isOut: (copy: IdleCopy) => boolean,
+  stopping: AbortSignal,
+): Promise<IdleCopy[]> {
+  let found = new Map<number, IdleCopy>();
+  for await (const ids of all) {
+    if (stopping.aborted) return [];
+    for (const copy of await store.sessions.listIdleCopies(ids, here, Number.MAX_SAFE_INTEGER))
+      if (!isOut(copy)) found.set(copy.sessionSeq, copy);
+    const inOrder = [...found].sort(([, one], [, other]) => one.usedAt - other.usedAt);
+    found = new Map(inOrder.slice(0, MOST_AT_ONCE));
+  }
+  return [...found.values()];
 }
 
 async function watching<Result>(
