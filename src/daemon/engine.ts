@@ -105,7 +105,8 @@ export function makeEngine(parts: EngineParts) {
   const here = store.peers === null ? null : parts.identity.id;
   const beforeErasing = webhooks.planner.catchUp;
   const sweeper = makeSweeper({ ...parts, workspaces, isShared: here !== null, beforeErasing, clock });
-  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
+  const wantsRoom = (bytes: number) => leftCopies?.wantRoom(bytes);
+  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened, wantsRoom });
   const onCollected = here === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
   if (here !== null) onCollected(collector.knownElsewhere);
   onCollected(singles.during(webhooks.planner.collected));

@@ -6,7 +6,7 @@ import type { SnapshotThread } from '../../files/snapshots/snapshot-thread.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { IdleCopy } from '../../store/sessions/left-copies.ts';
-import type { BegunWatch } from './begun-watch.ts';
+import { type BegunWatch, watching } from './begun-watch.ts';
 import type { LookedAt } from './look.ts';
 
 export interface IdleCopyParts {
@@ -68,7 +68,7 @@ export function makeIdleCopies(parts: IdleCopyParts): IdleCopies {
   return {
     removeBefore: (ids, before, stopping) =>
       // Before they are asked for, as nothing may have begun since.
-      watching(parts, async (begun) => {
+      watching(parts.watchBegun, async (begun) => {
         for (const copy of await store.sessions.listIdleCopies(ids, here, before)) {
           if (stopping.aborted) return;
           await tryOne(copy, begun, stopping);
@@ -78,7 +78,7 @@ export function makeIdleCopies(parts: IdleCopyParts): IdleCopies {
       const tried = new Set<number>();
       const isOut = (copy: IdleCopy) => isKept(copy) || tried.has(copy.sessionSeq);
       for (let areLeft = true; areLeft && lacksRoom() && !stopping.aborted; )
-        await watching(parts, async (begun) => {
+        await watching(parts.watchBegun, async (begun) => {
           const copies = await longestUnused(parts, all(), isOut, stopping);
           areLeft = copies.length > 0;
           for (const copy of copies) {
@@ -108,18 +108,6 @@ async function longestUnused(
     found = new Map(inOrder.slice(0, MOST_AT_ONCE));
   }
   return [...found.values()];
-}
-
-async function watching<Result>(
-  { watchBegun }: Pick<IdleCopyParts, 'watchBegun'>,
-  work: (begun: BegunWatch) => Promise<Result>,
-): Promise<Result> {
-  const begun = watchBegun();
-  try {
-    return await work(begun);
-  } finally {
-    begun.end();
-  }
 }
 
 const MOST_KEPT = 10_000;

@@ -10,7 +10,7 @@ import { makeService, type Service } from '../../services/service.ts';
 import { MOST_LISTED } from '../../store/engine/listed.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { LeftCopy } from '../../store/sessions/left-copies.ts';
-import type { BegunWatch } from './begun-watch.ts';
+import { type BegunWatch, watching } from './begun-watch.ts';
 import { type IdleCopyParts, makeIdleCopies } from './idle-copies.ts';
 
 export interface LeftCopyParts extends IdleCopyParts {
@@ -35,6 +35,8 @@ export interface LeftCopyParts extends IdleCopyParts {
 export interface LeftCopies extends Pick<Service, 'wake' | 'settled' | 'stop'> {
   /** A session was deleted, or an executor of one has ended. */
   notice(sessionSeq: number): void;
+  /** So many bytes are needed, once, beside what is free anyway: idle copies go at once, as far as that takes. */
+  wantRoom(bytes: number): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -53,7 +55,7 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
   const { store, here, dataDir, clock, log, settings } = parts;
   const idle = makeIdleCopies(parts);
   const noticed = new Set<number>();
-  let [isAllDue, nextAt, roomAt] = [true, 0, 0];
+  let [isAllDue, nextAt, roomAt, wantedBytes] = [true, 0, 0, 0];
 
   async function work(stopping: AbortSignal): Promise<number> {
     if (isAllDue || clock.monotonic() >= nextAt) {
@@ -65,43 +67,28 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     while (noticed.size > 0 && !stopping.aborted) {
       const some = [...noticed].slice(0, MOST_LISTED);
       for (const sessionSeq of some) noticed.delete(sessionSeq);
-      if (!(await removeLeft(async () => store.sessions.findLeftCopies(some, here), stopping)))
+      if (!(await removeLeft(parts, async () => store.sessions.findLeftCopies(some, here), stopping)))
         nextAt = Math.min(nextAt, clock.monotonic() + RETRY_MS);
     }
     if (clock.monotonic() >= roomAt) {
       const hasRoom = await idle.makeRoom(() => listLocalSessions(dataDir, MOST_LISTED), lacksRoom, stopping);
+      wantedBytes = 0;
       roomAt = clock.monotonic() + (hasRoom ? ROOM_LOOK_MS : RETRY_MS);
     }
     return Math.max(Math.min(nextAt, roomAt) - clock.monotonic(), 0);
   }
 
-  const lacksRoom = () => parts.free() < settings().disk.keepFreeMb * MB + SPARE_BYTES;
+  const lacksRoom = () => parts.free() < settings().disk.keepFreeMb * MB + SPARE_BYTES + wantedBytes;
 
   async function removeAll(stopping: AbortSignal): Promise<boolean> {
     let isDone = true;
     for await (const ids of listLocalSessions(dataDir, MOST_LISTED)) {
       if (stopping.aborted) return true;
-      if (!(await removeLeft(async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
+      if (!(await removeLeft(parts, async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
       const { workspacesIdleDays } = settings().retention;
       if (workspacesIdleDays > 0) await idle.removeBefore(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
     }
     return isDone;
-  }
-
-  /** Returns whether all of it is gone. */
-  async function removeLeft(find: () => Promise<readonly LeftCopy[]>, stopping: AbortSignal): Promise<boolean> {
-    // Before they are asked for: a run that begins after that may have it laid out.
-    const begun = parts.watchBegun();
-    try {
-      let isDone = true;
-      for (const copy of await find()) {
-        if (stopping.aborted) break;
-        if (!(await removeOne(parts, copy, begun))) isDone = false;
-      }
-      return isDone;
-    } finally {
-      begun.end();
-    }
   }
 
   const service = makeService({ work, failure: 'files that other nodes have now could not be removed', clock, log });
@@ -109,6 +96,10 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     wake: service.wake,
     settled: service.settled,
     stop: service.stop,
+    wantRoom: (bytes) => {
+      [wantedBytes, roomAt] = [Math.max(wantedBytes, bytes), 0];
+      service.wake();
+    },
     notice: (sessionSeq) => {
       if (sessionSeq === 0 || noticed.size >= MOST_NOTICED) isAllDue = true;
       else noticed.add(sessionSeq);
@@ -116,6 +107,22 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     },
   };
 }
+
+/** Returns whether all of it is gone. */
+const removeLeft = (
+  parts: LeftCopyParts,
+  find: () => Promise<readonly LeftCopy[]>,
+  stopping: AbortSignal,
+): Promise<boolean> =>
+  // Before they are asked for: a run that begins after that may have it laid out.
+  watching(parts.watchBegun, async (begun) => {
+    let isDone = true;
+    for (const copy of await find()) {
+      if (stopping.aborted) break;
+      if (!(await removeOne(parts, copy, begun))) isDone = false;
+    }
+    return isDone;
+  });
 
 /** Returns false when something of it is still there, and nobody uses that. */
 async function removeOne(

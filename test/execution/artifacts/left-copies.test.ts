@@ -305,6 +305,21 @@ describe('while the disk is almost full', () => {
     expect(stay([run!])).toEqual([false]);
   });
 
+  test('they go for a workspace that is to be laid out and has no room, as far as it needs', async () => {
+    const { north, clock } = fixture;
+    const runs = await turns(3);
+    const { copies } = copiesOf(north, { free: diskFor(north, 3) });
+    await look({ copies });
+    expect(stay(runs)).toEqual([true, true, true]);
+    copies.wantRoom(150 * MB);
+    await copies.settled();
+    expect(stay(runs)).toEqual([false, false, true]);
+    // Once: what was wanted isn't wanted for ever.
+    clock.advance(10_000);
+    await copies.settled();
+    expect(stay(runs)).toEqual([false, false, true]);
+  });
+
   test('what is more than recorded, in use, or used meanwhile stays, and is in the way of none', async () => {
     const { north } = fixture;
     const runs = await turns(5);
