@@ -7,6 +7,7 @@ import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
+import { freeBytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
 import { collectedOfAll } from '../events/collected.ts';
@@ -104,7 +105,8 @@ export function makeEngine(parts: EngineParts) {
   const here = store.peers === null ? null : parts.identity.id;
   const beforeErasing = webhooks.planner.catchUp;
   const sweeper = makeSweeper({ ...parts, workspaces, isShared: here !== null, beforeErasing, clock });
-  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened });
+  const wantsRoom = (bytes: number) => leftCopies?.wantRoom(bytes);
+  const collector = makeCollector({ ...parts, workspaces, here, clock, settings, happened, wantsRoom });
   const onCollected = here === null ? collector.onCollected : collectedOfAll(collector.onCollected, bus);
   if (here !== null) onCollected(collector.knownElsewhere);
   onCollected(singles.during(webhooks.planner.collected));
@@ -143,7 +145,7 @@ function openLeftCopies(
   if (here === null) return null;
   const { dataDir } = config.locations;
   const { watchBegun, isRecorded } = collector;
-  const use = { watchBegun, isRecorded, isExecuting: queue.has };
+  const use = { watchBegun, isRecorded, isExecuting: queue.has, free: () => freeBytes(dataDir) };
   const { settings } = live;
   return makeLeftCopies({ store, here, dataDir, workspaces, snapshotThread, ...use, settings, clock, log });
 }

@@ -24,6 +24,8 @@ export interface ArtifactParts {
   readonly packedOnRequest: WorkspaceSize;
   /** Whoever asks for the address of an archive of so much waits until it is packed; larger ones are packed while they are downloaded. */
   readonly waitedFor: WorkspaceSize;
+  /** A workspace of so many bytes could not be laid out for lack of space: others may have some to give. */
+  wantsRoom(bytes: number): void;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the daemon stops; unfinished work continues at the next start. */

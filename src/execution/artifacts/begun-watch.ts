@@ -20,3 +20,16 @@ export function makeBegun() {
     },
   };
 }
+
+/** Works with a watch that ends with the work. */
+export async function watching<Result>(
+  watch: () => BegunWatch,
+  work: (begun: BegunWatch) => Promise<Result>,
+): Promise<Result> {
+  const begun = watch();
+  try {
+    return await work(begun);
+  } finally {
+    begun.end();
+  }
+}

@@ -30,7 +30,7 @@ export interface Collector {
   baselineOf(run: BaselineRun): WorkspaceBaseline;
   /** Collects the numbers of sessions whose runs begin here from now on, until its end. */
   watchBegun(): BegunWatch;
-  /** Whether a look finds exactly what is recorded of a workspace, and nothing that was left out. */
+  /** Whether a look finds exactly what is recorded of a workspace, so that nothing is lost with it. */
   isRecorded(session: LookedAt, signal: AbortSignal): Promise<boolean>;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;

@@ -7,7 +7,7 @@ import { pause } from '../../domain/clock.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { Halt } from '../../domain/halt.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
-import { mayBeStored } from '../../files/blobs/no-space.ts';
+import { isNoSpace, mayBeStored } from '../../files/blobs/no-space.ts';
 import { isNoThread } from '../../files/snapshots/send-request.ts';
 import type { LaidOut } from '../../files/snapshots/snapshot-requests.ts';
 import type { ClaimedRun } from '../../store/lifecycle/start-run.ts';
@@ -75,7 +75,7 @@ export async function layWorkspace(
 
 /** Null when there is nothing to do: most sessions have no files. */
 async function layRecorded(
-  { store, workspaces, snapshotThread, blobs, settings }: ArtifactParts,
+  { store, workspaces, snapshotThread, blobs, settings, wantsRoom }: ArtifactParts,
   { sessionSeq, sessionId, userSeq }: LaidRun,
   off: Halt,
 ): Promise<LaidOut | { readonly missing: string } | null> {
@@ -98,6 +98,9 @@ async function layRecorded(
       signal: off.signal,
       ...requestLimits(settings()),
     });
+  } catch (error) {
+    if (isNoSpace(error)) wantsRoom(files.reduce((sum, { size }) => sum + size, 0));
+    throw error;
   } finally {
     hold.release();
   }

@@ -1,4 +1,5 @@
-// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now or idle.
+// Each node removes from its own disk the files of sessions that were deleted, or whose workspaces are at another node now; idle ones, too.
+import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { listLocalSessions } from '../../files/local-sessions.ts';
@@ -9,7 +10,7 @@ import { makeService, type Service } from '../../services/service.ts';
 import { MOST_LISTED } from '../../store/engine/listed.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { LeftCopy } from '../../store/sessions/left-copies.ts';
-import type { BegunWatch } from './begun-watch.ts';
+import { type BegunWatch, watching } from './begun-watch.ts';
 import { type IdleCopyParts, makeIdleCopies } from './idle-copies.ts';
 
 export interface LeftCopyParts extends IdleCopyParts {
@@ -19,12 +20,14 @@ export interface LeftCopyParts extends IdleCopyParts {
   /** This node. */
   readonly here: string;
   readonly dataDir: string;
-  readonly workspaces: Pick<Workspaces, 'retire' | 'removeRetired'>;
+  readonly workspaces: Pick<Workspaces, 'pathOf' | 'retire' | 'removeRetired'>;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
   /** Whether a run of a session executes here: what it has is in use, also while it is being laid out. */
   isExecuting(sessionSeq: number): boolean;
   watchBegun(): BegunWatch;
-  settings(): Pick<Settings, 'retention'>;
+  settings(): Pick<Settings, 'retention' | 'disk'>;
+  /** Bytes that are free on the disk of the data directory. */
+  free(): number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -32,21 +35,27 @@ export interface LeftCopyParts extends IdleCopyParts {
 export interface LeftCopies extends Pick<Service, 'wake' | 'settled' | 'stop'> {
   /** A session was deleted, or an executor of one has ended. */
   notice(sessionSeq: number): void;
+  /** So many bytes are needed, once, beside what is free anyway: idle copies go at once, as far as that takes. */
+  wantRoom(bytes: number): void;
 }
 
 const DAY_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 /** Time before what could not be removed is tried again. */
 const RETRY_MS = 60_000;
+/** How often the disk is looked at, which costs one call. */
+const ROOM_LOOK_MS = 10_000;
+/** Idle copies go while less than that is free above what has to stay free: before a turn is refused for their sake. */
+const SPARE_BYTES = 256 * MB;
 /** Sessions that are remembered; with more, all that is here is looked at. */
 const MOST_NOTICED = 1_000;
 
 /** Makes the service. A crash at any moment costs nothing: what is left is found at the next look at everything, at the start and each hour. */
 export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
   const { store, here, dataDir, clock, log, settings } = parts;
-  const removeIdle = makeIdleCopies(parts);
+  const idle = makeIdleCopies(parts);
   const noticed = new Set<number>();
-  let [isAllDue, nextAt] = [true, 0];
+  let [isAllDue, nextAt, roomAt, wantedBytes] = [true, 0, 0, 0];
 
   async function work(stopping: AbortSignal): Promise<number> {
     if (isAllDue || clock.monotonic() >= nextAt) {
@@ -58,37 +67,28 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     while (noticed.size > 0 && !stopping.aborted) {
       const some = [...noticed].slice(0, MOST_LISTED);
       for (const sessionSeq of some) noticed.delete(sessionSeq);
-      if (!(await removeLeft(async () => store.sessions.findLeftCopies(some, here), stopping)))
+      if (!(await removeLeft(parts, async () => store.sessions.findLeftCopies(some, here), stopping)))
         nextAt = Math.min(nextAt, clock.monotonic() + RETRY_MS);
     }
-    return Math.max(nextAt - clock.monotonic(), 0);
+    if (clock.monotonic() >= roomAt) {
+      const hasRoom = await idle.makeRoom(() => listLocalSessions(dataDir, MOST_LISTED), lacksRoom, stopping);
+      wantedBytes = 0;
+      roomAt = clock.monotonic() + (hasRoom ? ROOM_LOOK_MS : RETRY_MS);
+    }
+    return Math.max(Math.min(nextAt, roomAt) - clock.monotonic(), 0);
   }
+
+  const lacksRoom = () => parts.free() < settings().disk.keepFreeMb * MB + SPARE_BYTES + wantedBytes;
 
   async function removeAll(stopping: AbortSignal): Promise<boolean> {
     let isDone = true;
     for await (const ids of listLocalSessions(dataDir, MOST_LISTED)) {
       if (stopping.aborted) return true;
-      if (!(await removeLeft(async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
+      if (!(await removeLeft(parts, async () => store.sessions.listLeftCopies(ids, here), stopping))) isDone = false;
       const { workspacesIdleDays } = settings().retention;
-      if (workspacesIdleDays > 0) await removeIdle(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
+      if (workspacesIdleDays > 0) await idle.removeBefore(ids, clock.now() - workspacesIdleDays * DAY_MS, stopping);
     }
     return isDone;
-  }
-
-  /** Returns whether all of it is gone. */
-  async function removeLeft(find: () => Promise<readonly LeftCopy[]>, stopping: AbortSignal): Promise<boolean> {
-    // Before they are asked for: a run that begins after that may have it laid out.
-    const begun = parts.watchBegun();
-    try {
-      let isDone = true;
-      for (const copy of await find()) {
-        if (stopping.aborted) break;
-        if (!(await removeOne(parts, copy, begun))) isDone = false;
-      }
-      return isDone;
-    } finally {
-      begun.end();
-    }
   }
 
   const service = makeService({ work, failure: 'files that other nodes have now could not be removed', clock, log });
@@ -96,6 +96,10 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     wake: service.wake,
     settled: service.settled,
     stop: service.stop,
+    wantRoom: (bytes) => {
+      [wantedBytes, roomAt] = [Math.max(wantedBytes, bytes), 0];
+      service.wake();
+    },
     notice: (sessionSeq) => {
       if (sessionSeq === 0 || noticed.size >= MOST_NOTICED) isAllDue = true;
       else noticed.add(sessionSeq);
@@ -103,6 +107,22 @@ export function makeLeftCopies(parts: LeftCopyParts): LeftCopies {
     },
   };
 }
+
+/** Returns whether all of it is gone. */
+const removeLeft = (
+  parts: LeftCopyParts,
+  find: () => Promise<readonly LeftCopy[]>,
+  stopping: AbortSignal,
+): Promise<boolean> =>
+  // Before they are asked for: a run that begins after that may have it laid out.
+  watching(parts.watchBegun, async (begun) => {
+    let isDone = true;
+    for (const copy of await find()) {
+      if (stopping.aborted) break;
+      if (!(await removeOne(parts, copy, begun))) isDone = false;
+    }
+    return isDone;
+  });
 
 /** Returns false when something of it is still there, and nobody uses that. */
 async function removeOne(

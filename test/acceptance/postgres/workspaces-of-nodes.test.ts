@@ -1,5 +1,5 @@
 // Workspaces of an installation of two daemons: what a session has made is there wherever it goes on, and nowhere once it is deleted.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DaemonProcess } from '../../support/daemon/daemon-process.ts';
@@ -68,6 +68,27 @@ test('a file that is written at one node is read at the other; deleted, the sess
   expect(traces(sessionId)).toEqual([true, true]);
   await north.admin('DELETE', `/api/v1/sessions/${sessionId}`);
   await waitFor(() => traces(sessionId).every((isThere) => !isThere));
+});
+
+test('a node whose disk is almost full removes an idle workspace, and has its files again when it has room', {
+  tags: ['L7'],
+}, async () => {
+  const { sessionId } = await takeTurn(north, { content: 'write' });
+  expect(traces(sessionId!)).toContain(true);
+  const files = [north, south].map(({ configDir }) => join(configDir, 'errand.yaml'));
+  const before = files.map((file) => readFileSync(file, 'utf8'));
+  for (const [at, file] of files.entries()) writeFileSync(file, `${before[at]!}disk: { keep_free_mb: 16777216 }\n`);
+  await waitFor(() => traces(sessionId!).every((isThere) => !isThere));
+  expect((await fetch(`${north.url}/readyz`)).status).toBe(503);
+  for (const [at, file] of files.entries()) writeFileSync(file, before[at]!);
+  const areReady = async () => {
+    const replies = await Promise.all([north, south].map(({ url }) => fetch(`${url}/readyz`)));
+    return replies.every(({ status }) => status === 200);
+  };
+  await waitFor(areReady);
+  const again = await takeTurn(north, { content: 'read', sessionId: sessionId! });
+  expect(again).toMatchObject({ status: 200, text: 'Read.' });
+  expect(lastRequest()).toContain('high at north');
 });
 
 test('a run whose node is stopped goes on at the other one with its files, and they are its artifacts', {

@@ -70,6 +70,30 @@ function filesOf({ workspaces }: NodeFixture, { sessionId }: Pick<ClaimedRun, 's
 const nodeOf = (run: Pick<ClaimedRun, 'sessionSeq'>) =>
   fixture.rows<{ node: string }>(`SELECT workspace_node AS node FROM sessions WHERE seq = ${run.sessionSeq}`)[0]!.node;
 
+test('a run whose files have no room asks for it, and finds them once there is', async () => {
+  const { run } = await turn(fixture.north, { 'a.txt': large('one'), 'b.txt': 'two' });
+  const { south } = fixture;
+  const wanted: number[] = [];
+  let keepFreeMb = 2 ** 40;
+  const collector = fixture.collect({
+    ...south.parts,
+    settings: () => ({ ...south.parts.settings(), disk: { ...south.parts.settings().disk, keepFreeMb } }),
+    wantsRoom: (bytes) => {
+      wanted.push(bytes);
+      keepFreeMb = 0;
+    },
+  });
+  const preparing = collector.baselineOf(await south.begin(run.sessionId)).prepare();
+  await waitFor(() => wanted.length > 0);
+  const result = await waitFor(async () => {
+    fixture.clock.advance(5_000);
+    return Promise.race([preparing, Promise.resolve(null)]);
+  });
+  expect(result).toEqual({ kind: 'ready', hasNotes: false });
+  expect(wanted).toEqual([large('one').length + 3]);
+  expect(filesOf(south, run)).toEqual({ '/a.txt': large('one'), '/b.txt': 'two' });
+});
+
 test('the next run finds at another node what the last one has left, large files and small ones', async () => {
   const { north, south } = fixture;
   const files = { 'a.txt': 'one', 'deep/er/b.txt': large('two'), 'deep/c.txt': '' };

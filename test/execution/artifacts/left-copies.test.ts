@@ -1,5 +1,5 @@
 // What a node has of sessions that were deleted, or whose workspaces others have now, is removed from its disk, and nothing that anybody uses.
-import { existsSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type LeftCopies, type LeftCopyParts, makeLeftCopies } from '../../../src/execution/artifacts/left-copies.ts';
@@ -27,7 +27,8 @@ const partsOf = (node: NodeFixture): LeftCopyParts => ({
   isExecuting: () => false,
   watchBegun: node.collector.watchBegun,
   isRecorded: node.collector.isRecorded,
-  settings: () => ({ retention: { ...SETTINGS.retention, workspacesIdleDays: 30 } }),
+  settings: () => ({ ...SETTINGS, retention: { ...SETTINGS.retention, workspacesIdleDays: 30 } }),
+  free: () => Infinity,
   clock: fixture.clock,
   log: fixture.log,
 });
@@ -208,8 +209,11 @@ describe('a workspace that nobody has used for the days of the setting', () => {
     };
     const node = copiesOf(north, { isRecorded });
     await look(node);
-    fixture.clock.advance(HOUR);
-    await node.copies.settled();
+    // Within the hour, the disk is looked at.
+    for (const ms of [HOUR, 10_000]) {
+      fixture.clock.advance(ms);
+      await node.copies.settled();
+    }
     expect(node.seen.looked).toBeGreaterThan(1);
     expect([isThere(north, run)[0], looks]).toEqual([true, 1]);
   });
@@ -241,6 +245,108 @@ describe('a workspace that nobody has used for the days of the setting', () => {
     await look(copiesOf(north, { isExecuting: (session) => session === used.sessionSeq }));
     const stays = [linked, uncollected, running, used].map((run) => isThere(north, run)[0]);
     expect(stays).toEqual([true, true, true, true]);
+  });
+});
+
+describe('while the disk is almost full', () => {
+  const MB = 1_048_576;
+  /** From here on, nothing goes. */
+  const ENOUGH_MB = SETTINGS.disk.keepFreeMb + 256;
+
+  /** Each workspace takes 100 MB of a disk that has room for so many beside what has to stay free. */
+  const diskFor = (node: NodeFixture, most: number) => () => {
+    const taken = readdirSync(join(node.directory, 'workspaces')).filter((name) => !name.startsWith('.')).length;
+    return (ENOUGH_MB + 100 * (most - taken)) * MB;
+  };
+
+  /** Turns of new sessions, one after another. */
+  async function turns(count: number): Promise<ClaimedRun[]> {
+    const runs: ClaimedRun[] = [];
+    for (let at = 0; at < count; at += 1) {
+      runs.push(await turn(fixture.north));
+      fixture.clock.advance(1_000);
+    }
+    return runs;
+  }
+
+  const stay = (runs: readonly ClaimedRun[]) => runs.map((run) => isThere(fixture.north, run)[0]);
+
+  test('idle workspaces go, those first that nobody has used for the longest, until there is room', async () => {
+    const { north } = fixture;
+    const runs = await turns(4);
+    const again = await turn(north, runs[0]!.sessionId);
+    await look(copiesOf(north, { free: diskFor(north, 2) }));
+    expect(stay(runs)).toEqual([true, false, false, true]);
+    const next = await north.begin(runs[1]!.sessionId);
+    expect(await north.collector.baselineOf(next).prepare()).toEqual({ kind: 'ready', hasNotes: false });
+    expect(readFileSync(join(north.workspaces.pathOf(next.sessionId), 'a.txt'), 'utf8')).toBe('north');
+    expect(again.sessionId).toBe(runs[0]!.sessionId);
+  });
+
+  test('the disk is looked at each 10 s, and while it has room, no copy is', async () => {
+    const { north, clock } = fixture;
+    const [run] = await turns(1);
+    let [freeMb, listed] = [ENOUGH_MB, 0];
+    const { sessions } = fixture.store;
+    const listIdleCopies: typeof sessions.listIdleCopies = (...asked) => {
+      listed += 1;
+      return sessions.listIdleCopies(...asked);
+    };
+    const settings = () => SETTINGS;
+    const store = { sessions: { ...sessions, listIdleCopies } };
+    const { copies } = copiesOf(north, { store, settings, free: () => freeMb * MB });
+    await look({ copies });
+    clock.advance(10_000);
+    await copies.settled();
+    expect([stay([run!]), listed]).toEqual([[true], 0]);
+    freeMb -= 1;
+    clock.advance(10_000);
+    await copies.settled();
+    expect(stay([run!])).toEqual([false]);
+  });
+
+  test('they go for a workspace that is to be laid out and has no room, as far as it needs', async () => {
+    const { north, clock } = fixture;
+    const runs = await turns(3);
+    const { copies } = copiesOf(north, { free: diskFor(north, 3) });
+    await look({ copies });
+    expect(stay(runs)).toEqual([true, true, true]);
+    copies.wantRoom(150 * MB);
+    await copies.settled();
+    expect(stay(runs)).toEqual([false, false, true]);
+    // Once: what was wanted isn't wanted for ever.
+    clock.advance(10_000);
+    await copies.settled();
+    expect(stay(runs)).toEqual([false, false, true]);
+  });
+
+  test('what is more than recorded, in use, or used meanwhile stays, and is in the way of none', async () => {
+    const { north } = fixture;
+    const runs = await turns(5);
+    const [changed, used, resumed, refused, idle] = runs as [
+      ClaimedRun,
+      ClaimedRun,
+      ClaimedRun,
+      ClaimedRun,
+      ClaimedRun,
+    ];
+    north.write(changed, { 'by-hand.txt': 'hand' });
+    const looks: string[] = [];
+    const isRecorded: LeftCopyParts['isRecorded'] = async (session, signal) => {
+      looks.push(session.sessionId);
+      if (session.sessionId === refused.sessionId) throw new Error('refused');
+      if (session.sessionId === resumed.sessionId) await turn(north, resumed.sessionId);
+      return north.collector.isRecorded(session, signal);
+    };
+    const isExecuting = (session: number) => session === used.sessionSeq;
+    const node = copiesOf(north, { isRecorded, isExecuting, free: () => 0 });
+    await look(node);
+    expect(stay([changed, used, resumed, refused, idle])).toEqual([true, true, true, true, false]);
+    expect(looks).toEqual(runs.map(({ sessionId }) => sessionId));
+    // What may have ended is tried again after a while, and what has more only once it was used.
+    fixture.clock.advance(60_000);
+    await node.copies.settled();
+    expect(looks.slice(5)).toEqual([used, refused, resumed].map(({ sessionId }) => sessionId));
   });
 });
 

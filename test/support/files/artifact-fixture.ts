@@ -39,6 +39,7 @@ export async function artifactFixture() {
     artifacts: { deadlineSeconds: 30, maxFileMb: 8, maxFiles: 1_000, maxTotalMb: 64 },
   };
   const parts: CollectorParts = {
+    wantsRoom: () => undefined,
     store: fixture.store,
     snapshotThread,
     blobs,
