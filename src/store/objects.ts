@@ -86,6 +86,15 @@ function makeNotes({ read, write }: Database) {
       return keys.filter((key) => !found.has(key));
     }),
 
+    /** Those that have no note. */
+    listUnnoted: read(function* (tx: Reader, keys: readonly string[]): Step<string[]> {
+      if (keys.length === 0) return [];
+      const { marks, values } = listed(keys);
+      const rows = yield* tx.all<{ key: string }>(`SELECT key FROM loose_objects WHERE key IN (${marks})`, ...values);
+      const noted = new Set(rows.map(({ key }) => key));
+      return keys.filter((key) => !noted.has(key));
+    }),
+
     /** Notes that some lost their last row. One that is being removed is left to whoever does it. */
     noteRemoved: write(function* (tx: Transaction, keys: readonly string[]): Step<void> {
       for (const key of keys) if (!isBeingRemoved(yield* noteOf(tx, key), tx.now)) yield* writeNote(tx, key);

@@ -217,7 +217,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   shares: 'setEnd withdraw find findOwned',
   manifests: 'listReadable findShared findFile keepTree',
   diskSamples: 'record list',
-  objects: 'endRemovals getLocation setLocation listDue listRowless',
+  objects: 'endRemovals getLocation setLocation listDue listRowless listUnnoted',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
   runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest findTraceParent discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop waitForUser expireQueued findNewestQueued',

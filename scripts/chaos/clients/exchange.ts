@@ -46,7 +46,7 @@ export interface Observation {
 type Attempt = 'over' | 'lost';
 
 const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
-const BUSY = new Set([429, 503]);
+const BUSY = new Set([408, 429, 503]);
 /** Longer than any turn takes; only for a hung turn. */
 const PATIENCE_MS = 1_200_000;
 const POLL_MS = 400;

@@ -94,6 +94,7 @@ async function callObjects({ store, clock }: StoreFixture): Promise<void> {
   await objects.renew(keys);
   await objects.noteRemoved(keys);
   await objects.listRowless(keys);
+  await objects.listUnnoted(keys);
   await objects.listDue(clock.now());
   clock.advance(2 * GRACE_MS);
   const begun = await objects.beginRemovals(keys, new Set(['held']));

@@ -29,6 +29,8 @@ export interface ObjectNotes {
   noteRemoved(keys: readonly string[]): Promise<void>;
   /** Those whose bytes are no row of the database. */
   listRowless(keys: readonly string[]): Promise<readonly string[]>;
+  /** Those that have no note. */
+  listUnnoted(keys: readonly string[]): Promise<readonly string[]>;
 }
 
 export interface S3BlobsParts {
@@ -89,7 +91,7 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
     },
     listShared: async function* listShared() {
       yield* local.listShared();
-      if (!parts.isShared) for await (const { key } of bucket.list()) yield key;
+      if (!parts.isShared) yield* unnotedIn(parts);
     },
     removeUnless: async (key, isInUse) => {
       let rowless: readonly string[] = [];
@@ -105,6 +107,18 @@ export function makeS3Blobs(parts: S3BlobsParts): S3Blobs {
     secure,
     bring: (keys) => bringAll(parts, keys, fetch),
   };
+}
+
+/** What has a note goes by that: to look at it would renew the note, and put its removal off. */
+async function* unnotedIn({ bucket, notes }: S3BlobsParts): AsyncGenerator<string> {
+  let page: string[] = [];
+  for await (const { key } of bucket.list()) {
+    page.push(key);
+    if (page.length < notes.most) continue;
+    yield* await notes.listUnnoted(page);
+    page = [];
+  }
+  yield* await notes.listUnnoted(page);
 }
 
 const isMissing = (error: unknown): boolean =>

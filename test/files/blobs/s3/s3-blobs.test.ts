@@ -304,6 +304,18 @@ test('one that can not be removed holds up no other, and what a batch has no tim
   expect(await store.objects.note(['a'])).toEqual(['removing']);
 });
 
+test('what has a note is not listed: to look at it again would put its removal off', async () => {
+  const { put, blobs, accept, clock, sweep } = await fixture();
+  const bytes = LARGE();
+  const key = await put(bytes);
+  await accept({ attachments: [attachmentOf(bytes, 'a')] });
+  expect(await Array.fromAsync(blobs.listShared())).toEqual([]);
+  // A row lists it, so that its note is not needed any more.
+  clock.advance(HOUR_MS + 1);
+  await sweep();
+  expect(await Array.fromAsync(blobs.listShared())).toEqual([key]);
+});
+
 test('what a row lists and the bucket has lost is stored there again', async () => {
   const { put, bucket, store, objects, accept } = await fixture();
   const bytes = LARGE();
