@@ -7,10 +7,12 @@ import type { Blown } from './storm.ts';
 
 /** Until those of a node that wasn't dead are ended by itself, or taken by others. */
 const ECHO_MS = 25_000;
+/** Until what could not reach the bucket has said so: it tries again for 20 s, also when the bucket is back. */
+const BUCKET_ECHO_MS = 60_000;
 
 export interface NodesDiary extends Diary {
   readonly attempts: readonly Attempt[];
-  /** Whether a node may have lost runs then, or said so. */
+  /** Whether a node may have lost runs or files then, or said so. */
   isHurt(node: string, at: number): boolean;
 }
 
@@ -23,7 +25,7 @@ interface Facts extends Blown {
 }
 
 /** Makes it. `id` of nodes name them. */
-export function makeNodesDiary({ nodes, attempts, strikes, locks, serverDown, stalls }: Facts): NodesDiary {
+export function makeNodesDiary({ nodes, attempts, strikes, locks, serverDown, bucketDown, stalls }: Facts): NodesDiary {
   const widened = ({ from, to }: Stretch): Stretch => ({ from, to: to + ECHO_MS });
   const everywhere = [...serverDown, ...stalls].map(widened);
   const losses = new Map(
@@ -44,9 +46,10 @@ export function makeNodesDiary({ nodes, attempts, strikes, locks, serverDown, st
     serverDown,
     outage: null,
   };
+  const noBucket = bucketDown.map(({ from, to }) => ({ from, to: to + BUCKET_ECHO_MS }));
   return {
     ...diary,
     attempts,
-    isHurt: (node, at) => isWithin(at, lossesOf(node)) || isExcused(at, diary),
+    isHurt: (node, at) => isWithin(at, lossesOf(node)) || isWithin(at, noBucket) || isExcused(at, diary),
   };
 }

@@ -78,7 +78,7 @@ function makeSubject(parts: Parts): Subject {
   async function blow({ kills, seed, report }: StormRequest): Promise<Storm> {
     const locks = holdLocks(engine, { dataDir }, seed, BETWEEN_LOCKS_MS);
     const watched = watchStalls();
-    const blown = await blowOver({ nodes, cluster: engine.cluster, operator }, { count: kills, seed, report });
+    const blown = await blowOver({ nodes, cluster: engine.cluster, bucket, operator }, { count: kills, seed, report });
     watched.stop();
     const held = await locks.stop();
     timeline = timelineOf(nodes, blown, [...held, ...watched.stalls]);

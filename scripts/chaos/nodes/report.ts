@@ -10,7 +10,7 @@ import type { Kind, Strike } from './strikes.ts';
 /** The lines. */
 export function rowsOf(
   { nodes, balancer }: Parts,
-  { strikes, serverDown }: Blown,
+  { strikes, serverDown, bucketDown }: Blown,
   attempts: readonly Attempt[],
 ): Row[] {
   const of = (kind: Kind) => strikes.filter((one) => one.kind === kind);
@@ -23,7 +23,7 @@ export function rowsOf(
   const logs = nodes.map(({ daemon }) => daemon.stderr()).join('\n');
   return [
     ['nodes', nodes.length],
-    ['faults', strikes.length + serverDown.length],
+    ['faults', strikes.length + serverDown.length + bucketDown.length],
     ['  kills of a node', of('kill').length],
     ['    of nodes without a run', of('kill').filter((one) => one.stages.length === 0).length],
     ...[...stages].map(([stage, runs]): Row => [`    runs ${stage}`, runs.length]),
@@ -34,6 +34,8 @@ export function rowsOf(
     ['    longest until it was drained, seconds', seconds(Math.max(0, ...of('drain').map((one) => one.lastedMs)))],
     ['  ended with SIGTERM', of('end').length],
     ['  kills of the server', serverDown.length],
+    ['  the bucket away', bucketDown.length],
+    ['    longest, seconds', seconds(Math.max(0, ...bucketDown.map(({ from, to }) => to - from)))],
     ['ends of a node by itself', nodes.reduce((sum, { ends }) => sum + ends.filter((one) => !one.isAsked).length, 0)],
     ['nodes taken for lost', logs.split('a node was lost').length - 1],
     ['runs with attempts at several nodes', moved.length],
@@ -79,7 +81,7 @@ const LATE_MS = 60_000;
 /** Everything that came, a line each, in the order of the beginnings. */
 export function timelineOf(
   nodes: readonly ChaosNode[],
-  { strikes, serverDown }: Blown,
+  { strikes, serverDown, bucketDown }: Blown,
   others: readonly Stretch[],
 ): string {
   const lines = [
@@ -88,6 +90,7 @@ export function timelineOf(
     ),
     ...nodes.flatMap(({ name, ends }) => ends.map((one) => [one, `${name} ended with ${one.code}`] as const)),
     ...serverDown.map((one) => [one, 'the server is killed'] as const),
+    ...bucketDown.map((one) => [one, 'the bucket is away'] as const),
     ...others.map((one) => [one, 'a lock is held, or the machine stands still'] as const),
   ].toSorted(([a], [b]) => a.from - b.from);
   const time = (at: number) => new Date(at).toISOString().slice(11, 23);

@@ -1,10 +1,11 @@
-// The storm over several nodes: each has its faults, the server has its own, and at least one node is left alone at any time.
+// The storm over several nodes: each has its faults, the server and the bucket have their own, and at least one node is left alone at any time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeChance } from '../../../src/selftest/storm/chance.ts';
+import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import type { Stretch } from '../../../src/selftest/storm/storm.ts';
 import type { Cluster } from '../../../test/support/postgres/cluster.ts';
 import type { Operator } from '../clients/operator.ts';
 import { killOnce } from '../storm/engine.ts';
+import type { ChaosBucket } from './bucket.ts';
 import type { ChaosNode } from './node.ts';
 import { KINDS, strike, type Strike } from './strikes.ts';
 
@@ -13,9 +14,12 @@ export interface Blown {
   readonly strikes: readonly Strike[];
   /** Kills of the server. */
   readonly serverDown: readonly Stretch[];
+  /** When the bucket was away, or stood still. */
+  readonly bucketDown: readonly Stretch[];
 }
 
 interface BlowParts {
+  readonly bucket: Pick<ChaosBucket, 'fail'>;
   readonly nodes: readonly ChaosNode[];
   readonly cluster: Cluster;
   readonly operator: Operator;
@@ -28,9 +32,9 @@ interface BlowRequest {
   report(fault: number): void;
 }
 
-/** From the end of a fault of a node to its next one, and the same of the server. */
+/** From the end of a fault of a node to its next one, and the same of the server and the bucket. */
 const PAUSE_MS = { least: 1_000, most: 8_000 } as const;
-const SERVER_PAUSE_MS = { least: 15_000, most: 45_000 } as const;
+const PART_PAUSE_MS = { least: 15_000, most: 45_000 } as const;
 /** A storm of so many faults ends after so long, with fewer. */
 const MOST_MS_A_FAULT = 30_000;
 const LEAST_MS = 600_000;
@@ -38,10 +42,10 @@ const LOOK_MS = 50;
 
 /** Lasts until all faults have come. Throws when a node can't be started again. */
 export async function blowOver(parts: BlowParts, { count, seed, report }: BlowRequest): Promise<Blown> {
-  const { nodes, cluster } = parts;
+  const { nodes, cluster, bucket } = parts;
   const until = performance.now() + Math.max(LEAST_MS, count * MOST_MS_A_FAULT);
   const strikes: Strike[] = [];
-  const serverDown: Stretch[] = [];
+  const [serverDown, bucketDown]: [Stretch[], Stretch[]] = [[], []];
   let [begun, over, hurt] = [0, 0, 0];
   const isLeft = () => begun < count && performance.now() < until;
   const ended = () => report((over += 1));
@@ -61,20 +65,28 @@ export async function blowOver(parts: BlowParts, { count, seed, report }: BlowRe
     }
   }
 
-  async function befallServer(): Promise<void> {
-    const chance = makeChance(seed ^ 0x5e12);
+  async function befallPart(seedOf: number, fault: (chance: Chance) => Promise<unknown>): Promise<void> {
+    const chance = makeChance(seed ^ seedOf);
     while (isLeft()) {
-      const pausedUntil = performance.now() + chance.between(SERVER_PAUSE_MS.least, SERVER_PAUSE_MS.most);
+      const pausedUntil = performance.now() + chance.between(PART_PAUSE_MS.least, PART_PAUSE_MS.most);
       while (isLeft() && performance.now() < pausedUntil) await sleep(LOOK_MS);
       if (!isLeft()) return;
       begun += 1;
-      serverDown.push(await killOnce(cluster, chance));
+      await fault(chance);
       ended();
     }
   }
 
-  const all = Promise.all([...nodes.map(befall), befallServer()]);
+  const befallServer = () => befallPart(0x5e12, async (chance) => serverDown.push(await killOnce(cluster, chance)));
+  const befallBucket = () =>
+    befallPart(0xb0c4, async (chance) => {
+      const from = Date.now();
+      await bucket.fail(chance);
+      bucketDown.push({ from, to: Date.now() });
+    });
+
+  const all = Promise.all([...nodes.map(befall), befallServer(), befallBucket()]);
   await Promise.race([all, ...nodes.map(({ broken }) => broken)]);
   await Promise.all(nodes.map((node) => node.up()));
-  return { strikes, serverDown };
+  return { strikes, serverDown, bucketDown };
 }
