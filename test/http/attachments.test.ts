@@ -25,7 +25,7 @@ async function openAttachmentFixture() {
     disk: { shortage: () => null },
     blobs,
     queue: { admit: (accept) => accept(null) },
-    node: { onlineCapacity: () => 5, allDrain: () => false },
+    node: { onlineCapacity: () => 5, allDrain: () => false, look: async () => undefined },
     schemas: { check: async () => null },
     settings: () => SETTINGS,
     fetchImages: async () => undefined,

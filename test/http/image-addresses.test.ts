@@ -39,7 +39,7 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     disk: { shortage: () => null },
     blobs: await openBlobStore(directory, stores.store.smallBlobs),
     queue: { admit: (accept) => accept(null) },
-    node: { onlineCapacity: () => 5, allDrain: () => false },
+    node: { onlineCapacity: () => 5, allDrain: () => false, look: async () => undefined },
     schemas: { check: async () => null },
     settings,
     fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),

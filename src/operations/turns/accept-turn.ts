@@ -39,7 +39,7 @@ export interface AcceptParts {
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly queue: Pick<Queue, 'admit'>;
-  readonly node: Pick<WorkerNodes, 'onlineCapacity' | 'allDrain'>;
+  readonly node: Pick<WorkerNodes, 'onlineCapacity' | 'allDrain' | 'look'>;
   settings(): Settings;
   readonly schemas: Pick<SchemaCheck, 'check'>;
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
@@ -94,6 +94,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
     input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
     kept: KeptContent,
   ): Promise<AcceptedTurn> {
+    // Another one may take turns again since the last look.
+    if (parts.node.allDrain()) await parts.node.look();
     const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
     const userQuotaBytes = settings().workspace.userQuotaMb * MB;
     const turn: Omit<NewTurn, 'start'> = {

@@ -28,19 +28,23 @@ const IDLE = `s.deleted_at IS NULL AND coalesce(s.workspace_node, (${HOME_NODE})
   AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${IS_UNFINISHED})
   AND NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND artifact_status = 'pending' AND finished_at IS NOT NULL)`;
 
+function* leftBy(tx: Reader, column: 'id' | 'seq', keys: readonly (string | number)[], here: string): Step<LeftCopy[]> {
+  const { marks, values } = listed(keys);
+  const sql = `SELECT s.seq AS sessionSeq, s.id AS sessionId FROM sessions s WHERE s.${column} IN (${marks}) AND ${LEFT}`;
+  return yield* tx.all<LeftCopy>(sql, ...values, here, here);
+}
+
 /** The verbs. What they leave out is of use, or of a session that nobody knows. */
 export function makeLeftCopies({ read }: Database) {
-  const listBy = <Key extends string | number>(column: 'id' | 'seq') =>
-    read(function* (tx: Reader, keys: readonly Key[], here: string): Step<LeftCopy[]> {
-      const { marks, values } = listed(keys);
-      const sql = `SELECT s.seq AS sessionSeq, s.id AS sessionId FROM sessions s WHERE s.${column} IN (${marks}) AND ${LEFT}`;
-      return yield* tx.all<LeftCopy>(sql, ...values, here, here);
-    });
   return {
     /** Of some sessions, up to `MOST_LISTED`. `here`: the node that has their files. */
-    listLeftCopies: listBy<string>('id'),
+    listLeftCopies: read(function* (tx: Reader, ids: readonly string[], here: string): Step<LeftCopy[]> {
+      return yield* leftBy(tx, 'id', ids, here);
+    }),
     /** The same by their numbers. */
-    findLeftCopies: listBy<number>('seq'),
+    findLeftCopies: read(function* (tx: Reader, seqs: readonly number[], here: string): Step<LeftCopy[]> {
+      return yield* leftBy(tx, 'seq', seqs, here);
+    }),
     /** Those of some sessions whose workspaces are here, of which all is recorded, and that were used before a moment (epoch ms). */
     listIdleCopies: read(function* (
       tx: Reader,

@@ -30,9 +30,12 @@ interface Given {
   readonly start?: StartInput | null;
   readonly workspace?: Settings['workspace'];
   readonly kept?: () => Promise<void>;
+  /** Looks at the nodes, all of which drain by what was seen before. Returns whether they still do. */
+  readonly look?: () => Promise<boolean>;
 }
 
-async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: Given = {}) {
+async function fixture({ start = null, workspace = SETTINGS.workspace, kept, look }: Given = {}) {
+  let allDrain = look !== undefined;
   const stores = await storeFixture();
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
@@ -41,7 +44,11 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
     blobs: await openBlobStore(directory, stores.store.smallBlobs),
     disk: { shortage: () => null },
     queue: { admit: (accept) => accept(start) },
-    node: { onlineCapacity: () => 5, allDrain: () => false },
+    node: {
+      onlineCapacity: () => 5,
+      allDrain: () => allDrain,
+      look: async () => void (allDrain = (await look?.()) ?? false),
+    },
     schemas: { check: async () => null },
     settings: () => ({ ...SETTINGS, workspace }),
     fetchImages: async () => undefined,
@@ -73,6 +80,15 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept }: G
     stores.rows('SELECT key FROM small_blobs').length;
   return { ...stores, accept, files };
 }
+
+test('before a turn is refused since all nodes drain, the nodes are looked at once more', {
+  tags: ['L8'],
+}, async () => {
+  const again = await fixture({ look: async () => false });
+  expect(await again.accept([{ type: 'text', text: 'hello' }])).toMatchObject({ replayed: false });
+  const still = await fixture({ look: async () => true });
+  await expect(still.accept([{ type: 'text', text: 'hello' }])).rejects.toThrow('every node drains');
+});
 
 const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
 
