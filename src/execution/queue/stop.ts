@@ -103,11 +103,20 @@ export function makeStopper(parts: StopParts): Stopper {
       endExecutor(seq, present(await store.sessions.deleteSession(seq, note)));
     },
     noticeStopped: async (target) => {
-      // The stop may be known here before the claim that it came after.
-      await parts.queue.settled();
-      if (parts.queue.has(target.sessionSeq)) await cancellations.begin(target, parts.node);
+      if (await isHere(parts, target)) await cancellations.begin(target, parts.node);
     },
   };
+}
+
+/** Whether the executor of a stopped run is here, or was until a write of it was refused. */
+async function isHere({ store, queue, node, clock, log }: StopParts, { sessionSeq }: StopTarget): Promise<boolean> {
+  // The stop may be known here before the claim that it came after.
+  await queue.settled();
+  if (queue.has(sessionSeq)) return true;
+  const look = () => store.runs.isStoppingAt(sessionSeq, node);
+  return retryEachSecond(clock, look, (error) =>
+    log.error({ err: error }, 'a stop through another node could not be looked at yet'),
+  );
 }
 
 function present(commit: StopCommit): Stopped {

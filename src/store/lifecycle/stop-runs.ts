@@ -70,6 +70,10 @@ export function makeStopRuns(database: Database) {
 
     /** Records that the executor of a session's stopped run has ended, and lets the session's next run begin. */
     confirmStop: write(confirmIn, FREES),
+    /** Whether a session was stopped whose executor is, or was, at a node that has not confirmed its end. */
+    isStoppingAt: read(function* (tx: Reader, sessionSeq: number, node: string): Step<boolean> {
+      return (yield* tx.get(`${STOPPING_AT} AND s.seq = ?`, node, node, sessionSeq)) !== undefined;
+    }),
   };
 }
 

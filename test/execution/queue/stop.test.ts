@@ -239,6 +239,17 @@ test('a stop that another node has committed asks the executor here, also when i
   expect(asked).toHaveLength(1);
 });
 
+test('a stop that another node has committed is confirmed here when the executor has ended by itself before', async () => {
+  const { sessionSeq, seq: runSeq } = await executing();
+  await fixture.store.runs.stopSession(sessionSeq, USER);
+  const noticed = stopper.noticeStopped({ sessionSeq, runSeq });
+  await waitFor(() => asked.length > 0);
+  confirm();
+  await noticed;
+  expect(confirmed).toBe(1);
+  expect(await fixture.store.runs.isStoppingAt(sessionSeq, 'here')).toBe(false);
+});
+
 test("stopping one run asks only its executor, and the session's next run starts", async () => {
   const run = await executing();
   const next = await fixture.accept({ sessionId: run.sessionId });

@@ -182,6 +182,7 @@ async function callRuns(fixture: StoreFixture): Promise<void> {
   for (const { run } of claims) await runs.interrupt(fenceOf(run), 'crash');
   const stopped = await fixture.accept({ attachments: [anAttachment()], start: START });
   await runs.stopRun({ sessionSeq: stopped.sessionSeq, runSeq: stopped.seq }, 'user_requested_stop');
+  await runs.isStoppingAt(stopped.sessionSeq, 'here');
   await runs.confirmStop(stopped.sessionSeq);
   await fixture.accept();
   await fixture.claim();
