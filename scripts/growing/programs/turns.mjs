@@ -11,10 +11,15 @@ const turn = (content) =>
     const sent = request(
       'https://errand.example.com/openapi/v1/chat/completions',
       { method: 'POST', agent: false, rejectUnauthorized: false, headers, timeout: 120_000 },
-      async (response) => {
+      (response) => {
         let body = '';
-        for await (const piece of response) body += piece;
-        resolve(response.statusCode === 200 && body.includes('It is done.') ? 'ok' : `${response.statusCode}: ${body}`);
+        response.setEncoding('utf8').on('data', (piece) => (body += piece));
+        response.once('error', (error) => resolve(error.message));
+        response.once('end', () =>
+          resolve(
+            response.statusCode === 200 && body.includes('It is done.') ? 'ok' : `${response.statusCode}: ${body}`,
+          ),
+        );
       },
     );
     sent.once('timeout', () => sent.destroy(new Error('no answer')));
