@@ -38,10 +38,19 @@ interface Taken {
 /** Users who take one turn after another in a session of their own, each at the next node that is ready, as a balancer would send it. */
 function load(nodes: readonly DaemonProcess[], users: number) {
   let [isOver, asked] = [false, 0];
-  const next = async (): Promise<DaemonProcess> => {
+  /** Turns that a node has, or is about to get since it was ready. */
+  const sent = new Map(nodes.map((node) => [node, 0]));
+  const count = (node: DaemonProcess, by: 1 | -1) => void sent.set(node, sent.get(node)! + by);
+  /** Takes a turn at the next one that is ready. */
+  const takeNext = async (request: Parameters<typeof takeTurn>[1]): ReturnType<typeof takeTurn> => {
     for (;;) {
       const node = nodes[(asked += 1) % nodes.length]!;
-      if (await isReady(node)) return node;
+      count(node, 1);
+      try {
+        if (await isReady(node)) return await takeTurn(node, request);
+      } finally {
+        count(node, -1);
+      }
       await pause(20);
     }
   };
@@ -49,7 +58,7 @@ function load(nodes: readonly DaemonProcess[], users: number) {
     const taken: Taken[] = [];
     for (let sessionId: string | null = null; !isOver; ) {
       const content = `${user}/${taken.length}`;
-      const turn = await takeTurn(await next(), { content, sessionId, stream: user % 2 === 0 });
+      const turn = await takeNext({ content, sessionId, stream: user % 2 === 0 });
       expect(turn).toMatchObject({ status: 200, error: null, text: replyTo(content) });
       sessionId = turn.sessionId;
       taken.push({ runId: turn.runId!, text: turn.text });
@@ -60,6 +69,8 @@ function load(nodes: readonly DaemonProcess[], users: number) {
   // Its failure is seen at its end.
   all.catch(() => undefined);
   return {
+    /** Whether a node has no request in progress, so that it may be stopped. */
+    isFree: (node: DaemonProcess): boolean => sent.get(node) === 0,
     end: async () => {
       isOver = true;
       return (await all).flat();
@@ -74,11 +85,12 @@ test('three daemons are upgraded one after another under load: no turn fails, or
   const errandYaml = 'public_url: https://errand.example\nworkers: { threads: 1, runs_per_thread: 4 }\n';
   const { nodes } = await startInstallation(3, { modelServerUrl: model.url, errandYaml }, { onTestFinished });
   const program = makeNewerProgram({ onTestFinished });
-  const { end } = load(nodes, 6);
+  const { isFree, end } = load(nodes, 6);
   const versions: string[][] = [];
   for (const [at, name] of ['north', 'south', 'east'].entries()) {
     const [node, other] = [nodes[at]!, nodes[(at + 1) % nodes.length]!];
     expect((await errand(other, 'nodes', 'drain', name, '--wait')).stdout).toMatch(/^state\tdrained$/m);
+    await waitFor(() => isFree(node));
     await node.stop();
     await node.restart({ program });
     await errand(node, 'nodes', 'undrain', name);

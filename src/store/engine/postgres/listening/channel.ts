@@ -57,7 +57,8 @@ export function makeChannel({ open, clock, heard, told }: Parts): Channel {
         heard();
         told(null);
         closing.signal.addEventListener('abort', () => lost.resolve(), { once: true });
-        await lost.promise;
+        // It may have come while this was opened.
+        if (!closing.signal.aborted) await lost.promise;
       } catch {
         // The looks go on meanwhile.
       }
