@@ -46,6 +46,15 @@ function* writeNote(tx: Transaction, key: string): Step<void> {
   );
 }
 
+/** Those that a table doesn't have. */
+function* absentIn(tx: Reader, table: 'small_blobs' | 'loose_objects', keys: readonly string[]): Step<string[]> {
+  if (keys.length === 0) return [];
+  const { marks, values } = listed(keys);
+  const rows = yield* tx.all<{ key: string }>(`SELECT key FROM ${table} WHERE key IN (${marks})`, ...values);
+  const found = new Set(rows.map(({ key }) => key));
+  return keys.filter((key) => !found.has(key));
+}
+
 /** The verbs, on at most `MOST_OBJECTS` keys each. */
 export function makeObjects(database: Database) {
   return { ...makeNotes(database), ...makeRemovals(database), ...makeLocation(database) };
@@ -79,20 +88,12 @@ function makeNotes({ read, write }: Database) {
 
     /** Those whose bytes are no row: they are, or will be, objects. */
     listRowless: read(function* (tx: Reader, keys: readonly string[]): Step<string[]> {
-      if (keys.length === 0) return [];
-      const { marks, values } = listed(keys);
-      const rows = yield* tx.all<{ key: string }>(`SELECT key FROM small_blobs WHERE key IN (${marks})`, ...values);
-      const found = new Set(rows.map(({ key }) => key));
-      return keys.filter((key) => !found.has(key));
+      return yield* absentIn(tx, 'small_blobs', keys);
     }),
 
     /** Those that have no note. */
     listUnnoted: read(function* (tx: Reader, keys: readonly string[]): Step<string[]> {
-      if (keys.length === 0) return [];
-      const { marks, values } = listed(keys);
-      const rows = yield* tx.all<{ key: string }>(`SELECT key FROM loose_objects WHERE key IN (${marks})`, ...values);
-      const noted = new Set(rows.map(({ key }) => key));
-      return keys.filter((key) => !noted.has(key));
+      return yield* absentIn(tx, 'loose_objects', keys);
     }),
 
     /** Notes that some lost their last row. One that is being removed is left to whoever does it. */
