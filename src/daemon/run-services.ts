@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { ErrandError } from '../domain/errors.ts';
-import { makeKeepScreenshot } from '../execution/artifacts/keep-screenshot.ts';
+import { makeKeepScreenshot } from '../execution/artifacts/recording/keep-screenshot.ts';
 import type { DocumentReader } from '../execution/brief/document-reader.ts';
 import { makeFileTexts } from '../execution/brief/file-texts.ts';
 import { openConnector } from '../execution/brief/open-connector.ts';
