@@ -5,7 +5,7 @@ import { type Closer, closeAll } from './closers.ts';
 import type { Engine } from './engine.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Health, ServiceManager } from '../service-manager/service-manager.ts';
-import type { Created } from './initialize.ts';
+import type { Created } from './data/initialize.ts';
 import { drainingStatus, drainLimitMs } from './service-status.ts';
 
 /** A running daemon. */

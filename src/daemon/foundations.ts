@@ -31,11 +31,11 @@ import type { StoreLocation } from '../store/location.ts';
 import { openStore, type Store } from '../store/open-store.ts';
 import { wantsColours } from '../terminal/colours.ts';
 import type { Closer } from './closers.ts';
-import { prepareDirectories } from './initialize.ts';
+import { prepareDirectories } from './data/initialize.ts';
 import { makeLogForPeople } from './log-for-people.ts';
 import { openBucket } from './opening/open-bucket.ts';
-import { findKey, masterKeyLocation } from './own-key.ts';
-import { requireSameKind } from './own-rows.ts';
+import { findKey, masterKeyLocation } from './data/own-key.ts';
+import { requireSameKind } from './data/own-rows.ts';
 import { migrationLimitMs, migrationStatus } from './service-status.ts';
 import { daemonClock } from './daemon-clock.ts';
 

@@ -239,7 +239,7 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
 const LITTLE: Readonly<Record<string, string>> = {
   'src/config/live-certificate.ts': 'reads a certificate and its key',
   'src/config/watch.ts': 'sets a watch again',
-  'src/daemon/looks.ts': 'wakes other services',
+  'src/daemon/services/looks.ts': 'wakes other services',
   'src/doctor/disk-watch.ts': 'one row an hour',
   'src/execution/artifacts/removal/held-objects.ts': 'a statement for each 64 objects that are held',
   'src/execution/artifacts/removal/left-copies.ts':

@@ -12,7 +12,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { VERSION } from '../../version.ts';
-import { masterKeyLocation } from '../own-key.ts';
+import { masterKeyLocation } from '../data/own-key.ts';
 
 export interface BackupServiceParts {
   readonly config: Config;

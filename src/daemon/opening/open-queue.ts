@@ -21,7 +21,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
-import { makeRunServices } from '../run-services.ts';
+import { makeRunServices } from '../services/run-services.ts';
 import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface OpenQueueParts {
