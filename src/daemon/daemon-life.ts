@@ -1,5 +1,5 @@
 // A running daemon: how it is reloaded, drained, halted, and what ends it.
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import type { Log } from '../log/log.ts';
 import { type Closer, closeAll } from './closers.ts';
 import type { Engine } from './engine.ts';

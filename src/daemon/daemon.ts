@@ -1,7 +1,7 @@
 // The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
 import { storeLocationOf } from '../config/store-location.ts';
 import type { Configuration } from '../config/read-configuration.ts';
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';

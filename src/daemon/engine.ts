@@ -6,7 +6,7 @@ import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import { freeBytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';

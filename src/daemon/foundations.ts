@@ -6,7 +6,7 @@ import { hasBucket } from '../config/blob-target.ts';
 import type { Config } from '../config/config.ts';
 import { readEnvironment } from '../config/environment.ts';
 import type { Configuration } from '../config/read-configuration.ts';
-import { type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live-config.ts';
+import { type ConfigEvent, type LiveConfig, makeLiveConfig } from '../config/live/live-config.ts';
 import { incomingPath } from '../files/blobs/blob-place.ts';
 import { openBlobStore } from '../files/blobs/blobs.ts';
 import { makeOpenSpool } from '../files/blobs/spool.ts';

@@ -4,7 +4,7 @@ import { makeBackups, stagingOf } from '../../backups/backups.ts';
 import { makeBackupJobs } from '../../backups/jobs.ts';
 import { makeBackupSchedule } from '../../backups/schedule.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { storeLocationOf } from '../../config/store-location.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';

@@ -1,7 +1,7 @@
 // The queue, with everything that executes a claimed run.
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { Happened } from '../../events/wakes.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';

@@ -1,6 +1,6 @@
 // What the tools of runs can request from the main thread, each request served by the responsible part.
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeKeepScreenshot } from '../../execution/artifacts/recording/keep-screenshot.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
