@@ -6,7 +6,7 @@ import type { SandboxProbe } from '../agent/sandbox/sandbox.ts';
 import type { SandboxGrant } from '../agent/port/grants.ts';
 import { SANDBOX_OWNER } from '../agent/sandbox/users.ts';
 import type { Config } from '../config/config.ts';
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import { freeBytes } from '../disk/disk-space.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../events/bus.ts';
@@ -38,7 +38,7 @@ import type { Log } from '../log/log.ts';
 import type { Here } from '../store/sessions/workspaces-here.ts';
 import type { Store } from '../store/open-store.ts';
 import type { MetricHooks } from '../telemetry/metrics/metrics.ts';
-import { servicesOf, wakersOf } from './background-services.ts';
+import { servicesOf, wakersOf } from './services/background-services.ts';
 import type { OpenedBucket } from './opening/open-bucket.ts';
 import { openNode, removing } from './opening/open-node.ts';
 import { openPublishing } from './opening/open-publishing.ts';
@@ -46,8 +46,8 @@ import { openQueue } from './opening/open-queue.ts';
 import { openRetention } from './opening/open-retention.ts';
 import { openScheduler } from './opening/open-scheduler.ts';
 import { openWebhooks } from './opening/open-webhooks.ts';
-import { openBroker } from './run-services.ts';
-import { makeSingles, type Singles } from './singles.ts';
+import { openBroker } from './services/run-services.ts';
+import { makeSingles, type Singles } from './services/singles.ts';
 import { daemonClock as clock } from './daemon-clock.ts';
 
 export interface EngineParts {

@@ -18,8 +18,8 @@ const OLD = Date.now() - 400 * 86_400_000;
 type LargeStore = ReturnType<typeof openLargeStore>;
 
 const held = makeHeldServices([
-  'src/config/watch.ts',
-  'src/config/live-certificate.ts',
+  'src/config/live/watch.ts',
+  'src/config/live/live-certificate.ts',
   'src/execution/queue/heartbeat.ts',
   'src/operations/audit/keep-anchor.ts',
 ]);
@@ -237,9 +237,9 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
 
 /** They touch a few rows or files. */
 const LITTLE: Readonly<Record<string, string>> = {
-  'src/config/live-certificate.ts': 'reads a certificate and its key',
-  'src/config/watch.ts': 'sets a watch again',
-  'src/daemon/looks.ts': 'wakes other services',
+  'src/config/live/live-certificate.ts': 'reads a certificate and its key',
+  'src/config/live/watch.ts': 'sets a watch again',
+  'src/daemon/services/looks.ts': 'wakes other services',
   'src/doctor/disk-watch.ts': 'one row an hour',
   'src/execution/artifacts/removal/held-objects.ts': 'a statement for each 64 objects that are held',
   'src/execution/artifacts/removal/left-copies.ts':

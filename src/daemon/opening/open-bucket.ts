@@ -1,7 +1,7 @@
 // The bucket that has the bytes of files, where the settings name one.
 import type { Config } from '../../config/config.ts';
 import { blobTargetOf } from '../../config/blob-target.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeHeldObjects } from '../../execution/artifacts/removal/held-objects.ts';

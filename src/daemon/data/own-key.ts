@@ -1,9 +1,9 @@
 // The master key at a start: the one that the rows are used with, compared before anything is sealed or opened with another.
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Locations } from '../config/locations.ts';
-import { fileIn } from '../config/store-location.ts';
-import { ErrandError } from '../domain/errors.ts';
+import type { Locations } from '../../config/locations.ts';
+import { fileIn } from '../../config/store-location.ts';
+import { ErrandError } from '../../domain/errors.ts';
 import {
   COST_OF_NEW_KEY,
   type DeriveKey,
@@ -12,10 +12,10 @@ import {
   masterKeyIdOf,
   type MasterKeyLocation,
   openMasterKey,
-} from '../files/master-key.ts';
-import { storeMarkerOf } from '../files/store-marker.ts';
-import { nameOfStore, type StoreLocation } from '../store/location.ts';
-import type { Store } from '../store/open-store.ts';
+} from '../../files/master-key.ts';
+import { storeMarkerOf } from '../../files/store-marker.ts';
+import { nameOfStore, type StoreLocation } from '../../store/location.ts';
+import type { Store } from '../../store/open-store.ts';
 
 /** Where the master key is stored (J6). */
 export function masterKeyLocation({ dataDir, masterKeyPath, credentialsDirectory }: Locations): MasterKeyLocation {

@@ -1,6 +1,6 @@
 // Services of which an installation needs one: they work at the node that leads (L7).
-import type { Service } from '../services/service.ts';
-import type { Closer } from './closers.ts';
+import type { Service } from '../../services/service.ts';
+import type { Closer } from '../closers.ts';
 
 export interface Singles {
   /** A service that starts when this node leads. */

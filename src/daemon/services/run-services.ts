@@ -1,19 +1,19 @@
 // What the tools of runs can request from the main thread, each request served by the responsible part.
-import type { Config } from '../config/config.ts';
-import type { LiveConfig } from '../config/live-config.ts';
-import { ErrandError } from '../domain/errors.ts';
-import { makeKeepScreenshot } from '../execution/artifacts/recording/keep-screenshot.ts';
-import type { DocumentReader } from '../execution/brief/document-reader.ts';
-import { makeFileTexts } from '../execution/brief/file-texts.ts';
-import { openConnector } from '../execution/brief/open-connector.ts';
-import { type Broker, makeBroker } from '../execution/broker/broker.ts';
-import type { BudgetGate } from '../execution/executor/budget-gate.ts';
-import type { RunServices } from '../execution/run-services.ts';
-import type { BlobStore } from '../files/blobs/blobs.ts';
-import type { SecretBox } from '../files/secret-box.ts';
-import type { Log } from '../log/log.ts';
-import type { Store } from '../store/open-store.ts';
-import { daemonClock } from './daemon-clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { makeKeepScreenshot } from '../../execution/artifacts/recording/keep-screenshot.ts';
+import type { DocumentReader } from '../../execution/brief/document-reader.ts';
+import { makeFileTexts } from '../../execution/brief/file-texts.ts';
+import { openConnector } from '../../execution/brief/open-connector.ts';
+import { type Broker, makeBroker } from '../../execution/broker/broker.ts';
+import type { BudgetGate } from '../../execution/executor/budget-gate.ts';
+import type { RunServices } from '../../execution/run-services.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import { daemonClock } from '../daemon-clock.ts';
 
 interface BrokerNeeds {
   readonly config: Config;

@@ -2,12 +2,12 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkCertificate, makeLiveCertificate } from '../../src/config/live-certificate.ts';
-import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { type CertificateOptions, makeCertificate, pemOf } from '../support/http/certificates.ts';
-import { loggedLines } from '../support/http/http-fixture.ts';
-import { fakeClock } from '../support/time/fake-clock.ts';
-import { waitFor } from '../support/time/wait-for.ts';
+import { checkCertificate, makeLiveCertificate } from '../../../src/config/live/live-certificate.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { type CertificateOptions, makeCertificate, pemOf } from '../../support/http/certificates.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 

@@ -1,25 +1,25 @@
 // Moves the bytes of files of a stopped daemon into the bucket that its settings name, or back.
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { blobTargetOf } from '../config/blob-target.ts';
-import type { Config } from '../config/config.ts';
-import { readWays } from '../config/read-ways.ts';
-import { requireMarked, storeLocationOf } from '../config/store-location.ts';
-import { systemClock as clock } from '../domain/clock.ts';
-import { ErrandError } from '../domain/errors.ts';
-import { incomingPath } from '../files/blobs/blob-place.ts';
-import { type Bucket, makeBucket } from '../files/blobs/s3/bucket.ts';
-import { type Copied, copyToBucket, copyToDirectory } from '../files/blobs/s3/copy-blobs.ts';
-import { makeFetchBlob } from '../files/blobs/s3/fetch-blob.ts';
-import { S3Error } from '../files/blobs/s3/s3-error.ts';
-import { locationOf, type S3Target } from '../files/blobs/s3/target.ts';
-import { writeAtomically } from '../files/blobs/write-atomically.ts';
-import { markStore, readStoreMark } from '../files/store-marker.ts';
-import { takeWays } from '../outbound/ways/ways.ts';
-import { lockDataDirectory } from '../store/engine/sqlite/file/lock.ts';
-import { explainRefusal } from '../store/explain-refusal.ts';
-import { openStore, type Store } from '../store/open-store.ts';
-import { renderBody } from '../webhooks/bodies/render-body.ts';
+import { blobTargetOf } from '../../config/blob-target.ts';
+import type { Config } from '../../config/config.ts';
+import { readWays } from '../../config/read-ways.ts';
+import { requireMarked, storeLocationOf } from '../../config/store-location.ts';
+import { systemClock as clock } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { incomingPath } from '../../files/blobs/blob-place.ts';
+import { type Bucket, makeBucket } from '../../files/blobs/s3/bucket.ts';
+import { type Copied, copyToBucket, copyToDirectory } from '../../files/blobs/s3/copy-blobs.ts';
+import { makeFetchBlob } from '../../files/blobs/s3/fetch-blob.ts';
+import { S3Error } from '../../files/blobs/s3/s3-error.ts';
+import { locationOf, type S3Target } from '../../files/blobs/s3/target.ts';
+import { writeAtomically } from '../../files/blobs/write-atomically.ts';
+import { markStore, readStoreMark } from '../../files/store-marker.ts';
+import { takeWays } from '../../outbound/ways/ways.ts';
+import { lockDataDirectory } from '../../store/engine/sqlite/file/lock.ts';
+import { explainRefusal } from '../../store/explain-refusal.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
+import { renderBody } from '../../webhooks/bodies/render-body.ts';
 
 export interface MoveRequest {
   readonly config: Config;

@@ -1,7 +1,7 @@
 // Watches the config directory. Links are not followed (J1).
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { SKILL_FILE } from '../catalog/kinds/skills.ts';
+import { SKILL_FILE } from '../../catalog/kinds/skills.ts';
 import { openWatch, type WatchCallbacks, type Watcher } from './watch.ts';
 
 export const NOT_WATCHED =

@@ -1,19 +1,19 @@
 // Keeps settings, catalog and definitions as the config directory has them now; a broken file leaves the last valid state in effect (J1).
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { definedBy } from '../catalog/defined.ts';
-import type { Definitions } from '../catalog/definitions.ts';
-import { type Catalog, MODELS_FILE } from '../catalog/kinds/models.ts';
-import type { Problem } from '../catalog/reading/problem.ts';
-import type { Defined } from '../domain/capabilities/pin.ts';
-import type { Clock } from '../domain/clock.ts';
-import { type Settings, usesTls } from '../domain/settings.ts';
-import type { Log } from '../log/log.ts';
-import type { Ways } from '../outbound/ways/ways.ts';
-import { type Config, describeSettings, loadSettings, type SettingRow, SETTINGS_FILE } from './config.ts';
-import { withoutPassword } from '../store/engine/postgres/connections/address.ts';
-import { publicUrlFor } from './listen-address.ts';
-import type { SettingName } from './option.ts';
+import { definedBy } from '../../catalog/defined.ts';
+import type { Definitions } from '../../catalog/definitions.ts';
+import { type Catalog, MODELS_FILE } from '../../catalog/kinds/models.ts';
+import type { Problem } from '../../catalog/reading/problem.ts';
+import type { Defined } from '../../domain/capabilities/pin.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { type Settings, usesTls } from '../../domain/settings.ts';
+import type { Log } from '../../log/log.ts';
+import type { Ways } from '../../outbound/ways/ways.ts';
+import { type Config, describeSettings, loadSettings, type SettingRow, SETTINGS_FILE } from '../config.ts';
+import { withoutPassword } from '../../store/engine/postgres/connections/address.ts';
+import { publicUrlFor } from '../listen-address.ts';
+import type { SettingName } from '../option.ts';
 import {
   checkFiles,
   type Configuration,
@@ -21,8 +21,8 @@ import {
   readDefinitions,
   readModels,
   readWaysOf,
-} from './read-configuration.ts';
-import { readWays } from './read-ways.ts';
+} from '../read-configuration.ts';
+import { readWays } from '../read-ways.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
 

@@ -1,8 +1,8 @@
 // Handles, at a start, what a crash left unfinished.
-import type { Stopper } from '../execution/queue/stop.ts';
-import type { Workspaces } from '../files/workspaces.ts';
-import type { Log } from '../log/log.ts';
-import type { Store } from '../store/open-store.ts';
+import type { Stopper } from '../../execution/queue/stop.ts';
+import type { Workspaces } from '../../files/workspaces.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
 
 export interface RescueParts {
   readonly store: Store;

@@ -2,18 +2,18 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import { type Config, loadConfig } from '../../src/config/config.ts';
-import { storeLocationOf } from '../../src/config/store-location.ts';
-import { initialize } from '../../src/daemon/initialize.ts';
-import { markOwnRows, requireOwnRows } from '../../src/daemon/own-rows.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { readStoreMark, storeMarkerOf } from '../../src/files/store-marker.ts';
-import { openStore, type Store } from '../../src/store/open-store.ts';
-import { renderBody } from '../../src/webhooks/bodies/render-body.ts';
-import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { type Cluster, startCluster } from '../support/postgres/cluster.ts';
-import { canRunPostgres } from '../support/postgres/programs.ts';
+import { formatProblem } from '../../../src/catalog/reading/problem.ts';
+import { type Config, loadConfig } from '../../../src/config/config.ts';
+import { storeLocationOf } from '../../../src/config/store-location.ts';
+import { initialize } from '../../../src/daemon/data/initialize.ts';
+import { markOwnRows, requireOwnRows } from '../../../src/daemon/data/own-rows.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { readStoreMark, storeMarkerOf } from '../../../src/files/store-marker.ts';
+import { openStore, type Store } from '../../../src/store/open-store.ts';
+import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { type Cluster, startCluster } from '../../support/postgres/cluster.ts';
+import { canRunPostgres } from '../../support/postgres/programs.ts';
 
 function configOf(dataDir: string, database?: string): Config {
   const loaded = loadConfig({ dataDir }, database === undefined ? {} : { ERRAND_DATABASE: database });

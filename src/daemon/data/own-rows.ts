@@ -1,13 +1,13 @@
 // Whether the rows of a database and the files of a data directory belong together: files that no row names would be removed.
 import { statSync } from 'node:fs';
-import { blobTargetOf } from '../config/blob-target.ts';
-import type { Config } from '../config/config.ts';
-import { fileIn } from '../config/store-location.ts';
-import { ErrandError } from '../domain/errors.ts';
-import { locationOf as bucketName } from '../files/blobs/s3/target.ts';
-import { hasJoined, markStore, readStoreMark, storeMarkerOf } from '../files/store-marker.ts';
-import { nameOfStore, type StoreLocation } from '../store/location.ts';
-import type { Store } from '../store/open-store.ts';
+import { blobTargetOf } from '../../config/blob-target.ts';
+import type { Config } from '../../config/config.ts';
+import { fileIn } from '../../config/store-location.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { locationOf as bucketName } from '../../files/blobs/s3/target.ts';
+import { hasJoined, markStore, readStoreMark, storeMarkerOf } from '../../files/store-marker.ts';
+import { nameOfStore, type StoreLocation } from '../../store/location.ts';
+import type { Store } from '../../store/open-store.ts';
 
 type Rows = Pick<Store, 'users' | 'objects' | 'installation'>;
 

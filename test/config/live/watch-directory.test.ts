@@ -1,9 +1,9 @@
 // A watch of the config directory that fails is opened again, and the directory is read meanwhile.
 import { expect, onTestFinished, test } from 'vitest';
-import { makeWatch, type WatchCallbacks } from '../../src/config/watch.ts';
-import { NOT_WATCHED } from '../../src/config/watch-directory.ts';
-import { loggedLines } from '../support/http/http-fixture.ts';
-import { fakeClock } from '../support/time/fake-clock.ts';
+import { makeWatch, type WatchCallbacks } from '../../../src/config/live/watch.ts';
+import { NOT_WATCHED } from '../../../src/config/live/watch-directory.ts';
+import { loggedLines } from '../../support/http/http-fixture.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 

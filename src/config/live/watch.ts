@@ -1,9 +1,9 @@
 // Calls back when what is watched has changed and settled; a watch that fails is opened again.
 import { once } from 'node:events';
 import { type ChokidarOptions, watch } from 'chokidar';
-import type { Clock } from '../domain/clock.ts';
-import type { Log } from '../log/log.ts';
-import { makeService } from '../services/service.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService } from '../../services/service.ts';
 
 const QUIET_MS = 200;
 const LONGEST_WAIT_MS = 2000;

@@ -1,8 +1,8 @@
 // Looks of the services of which an installation needs one: what another node has told, and this one has not heard, is made up for.
-import type { Clock } from '../domain/clock.ts';
-import type { UnrecordedOccasion, Wakers, WokenService } from '../events/wakes.ts';
-import type { Log } from '../log/log.ts';
-import { makeService, type Service } from '../services/service.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { UnrecordedOccasion, Wakers, WokenService } from '../../events/wakes.ts';
+import type { Log } from '../../log/log.ts';
+import { makeService, type Service } from '../../services/service.ts';
 
 /** Somebody waits for what these do. */
 const SOON = { planner: 'webhook changed', sender: 'webhook changed', scheduler: 'task rescheduled' } as const;

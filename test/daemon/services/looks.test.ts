@@ -1,10 +1,10 @@
 // How soon the services of which an installation needs one look for what they were not told.
 import { expect, onTestFinished, test } from 'vitest';
-import { makeLooks } from '../../src/daemon/looks.ts';
-import type { Wakers, WokenService } from '../../src/events/wakes.ts';
-import { makeLog } from '../../src/log/log.ts';
-import { ASLEEP } from '../support/events/asleep.ts';
-import { fakeClock } from '../support/time/fake-clock.ts';
+import { makeLooks } from '../../../src/daemon/services/looks.ts';
+import type { Wakers, WokenService } from '../../../src/events/wakes.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { ASLEEP } from '../../support/events/asleep.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
 test('what somebody waits for is looked for each five seconds, and what nobody uses each minute', {
   tags: ['L7'],

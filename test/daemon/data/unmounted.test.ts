@@ -1,6 +1,6 @@
 // An empty data directory where a disk belongs that isn't mounted yet.
 import { expect, test } from 'vitest';
-import { missingMountOf } from '../../src/daemon/unmounted.ts';
+import { missingMountOf } from '../../../src/daemon/data/unmounted.ts';
 
 const FSTAB = `# <file system> <mount point> <type>
 UUID=1 / ext4 errors=remount-ro 0 1

@@ -1,14 +1,14 @@
 // The rows at a start: waits for a database server that starts at the same time, as after a power failure, and examines whose they are.
-import type { Config } from '../config/config.ts';
-import { pauseAlive } from '../domain/clock.ts';
-import { messageOf } from '../domain/errors.ts';
-import type { Log } from '../log/log.ts';
-import type { ServiceManager } from '../service-manager/service-manager.ts';
-import { mayPass } from '../store/engine/postgres/opening/opening-faults.ts';
-import type { StoreLocation } from '../store/location.ts';
-import type { Store } from '../store/open-store.ts';
+import type { Config } from '../../config/config.ts';
+import { pauseAlive } from '../../domain/clock.ts';
+import { messageOf } from '../../domain/errors.ts';
+import type { Log } from '../../log/log.ts';
+import type { ServiceManager } from '../../service-manager/service-manager.ts';
+import { mayPass } from '../../store/engine/postgres/opening/opening-faults.ts';
+import type { StoreLocation } from '../../store/location.ts';
+import type { Store } from '../../store/open-store.ts';
 import { requireOwnRows } from './own-rows.ts';
-import { daemonClock as clock } from './daemon-clock.ts';
+import { daemonClock as clock } from '../daemon-clock.ts';
 
 /** Then the start fails, and whoever began it tries again. */
 const PATIENCE_MS = 60_000;

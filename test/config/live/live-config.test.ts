@@ -10,15 +10,15 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { formatProblem } from '../../src/catalog/reading/problem.ts';
-import type { Environment, Flags } from '../../src/config/environment.ts';
-import { type ConfigEvent, makeLiveConfig } from '../../src/config/live-config.ts';
-import { loadLiveConfig } from '../../src/config/read-configuration.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { makeLog } from '../../src/log/log.ts';
-import { temporaryDirectory } from '../support/files/temporary-directory.ts';
-import { makeCertificate, pemOf } from '../support/http/certificates.ts';
-import { waitFor } from '../support/time/wait-for.ts';
+import { formatProblem } from '../../../src/catalog/reading/problem.ts';
+import type { Environment, Flags } from '../../../src/config/environment.ts';
+import { type ConfigEvent, makeLiveConfig } from '../../../src/config/live/live-config.ts';
+import { loadLiveConfig } from '../../../src/config/read-configuration.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
+import { makeCertificate, pemOf } from '../../support/http/certificates.ts';
+import { waitFor } from '../../support/time/wait-for.ts';
 
 const MODELS = `
 endpoints: { local: { kind: openai, base_url: "http://127.0.0.1:1/v1", api_key_file: local.key } }

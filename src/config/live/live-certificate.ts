@@ -1,13 +1,13 @@
 // Keeps the certificate as its files have it now; a pair that can't be used leaves the one before in effect.
-import { isOutOfReach, locateSecret, type SecretLocations } from '../catalog/reading/secret-file.ts';
-import { type Problem, problemOutside } from '../catalog/reading/problem.ts';
-import { type Clock, isoTime } from '../domain/clock.ts';
-import { ErrandError } from '../domain/errors.ts';
-import { type Settings, usesTls } from '../domain/settings.ts';
-import { type Certificate, readCertificate } from '../http/server/certificate.ts';
-import type { Log } from '../log/log.ts';
-import type { PartReport } from '../operations/status.ts';
-import { makeService } from '../services/service.ts';
+import { isOutOfReach, locateSecret, type SecretLocations } from '../../catalog/reading/secret-file.ts';
+import { type Problem, problemOutside } from '../../catalog/reading/problem.ts';
+import { type Clock, isoTime } from '../../domain/clock.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { type Settings, usesTls } from '../../domain/settings.ts';
+import { type Certificate, readCertificate } from '../../http/server/certificate.ts';
+import type { Log } from '../../log/log.ts';
+import type { PartReport } from '../../operations/status.ts';
+import { makeService } from '../../services/service.ts';
 import { makeWatch } from './watch.ts';
 import { openFilesWatch } from './watch-files.ts';
 

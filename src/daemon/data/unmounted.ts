@@ -1,7 +1,7 @@
 // A data directory on a disk of its own that isn't mounted yet: the empty folder in its place must not become a new installation.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ErrandError } from '../domain/errors.ts';
+import { ErrandError } from '../../domain/errors.ts';
 
 /** Throws `unavailable` when /etc/fstab names a mount at or above the directory that isn't there now. */
 export function requireMounted(directory: string): void {
