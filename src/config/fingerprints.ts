@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeFacts } from '../domain/nodes/node.ts';
-import type { LiveConfig } from './live-config.ts';
+import type { LiveConfig } from './live/live-config.ts';
 import { OPTIONS } from './options.ts';
 
 /** 48 bits tell two values apart. */

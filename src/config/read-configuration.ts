@@ -11,7 +11,7 @@ import type { Ways } from '../outbound/ways/ways.ts';
 import { checkBlobFiles } from './blob-target.ts';
 import { type Config, loadConfig, loadSettings } from './config.ts';
 import type { Environment, Flags } from './environment.ts';
-import { checkCertificate } from './live-certificate.ts';
+import { checkCertificate } from './live/live-certificate.ts';
 import { misplaced, resolveLocations } from './locations.ts';
 import { readWays } from './read-ways.ts';
 import { checkDatabaseFile } from './store-location.ts';

@@ -1,11 +1,11 @@
 // A running daemon: how it is reloaded, drained, halted, and what ends it.
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import type { Log } from '../log/log.ts';
 import { type Closer, closeAll } from './closers.ts';
 import type { Engine } from './engine.ts';
 import type { Store } from '../store/open-store.ts';
 import type { Health, ServiceManager } from '../service-manager/service-manager.ts';
-import type { Created } from './initialize.ts';
+import type { Created } from './data/initialize.ts';
 import { drainingStatus, drainLimitMs } from './service-status.ts';
 
 /** A running daemon. */

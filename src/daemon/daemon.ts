@@ -1,7 +1,7 @@
 // The one wiring function: builds every room, opens the listeners, and closes everything in reverse order.
 import { storeLocationOf } from '../config/store-location.ts';
 import type { Configuration } from '../config/read-configuration.ts';
-import type { LiveConfig } from '../config/live-config.ts';
+import type { LiveConfig } from '../config/live/live-config.ts';
 import { makeBus } from '../events/bus.ts';
 import { makeSchemaCheck } from '../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
@@ -18,21 +18,21 @@ import { type Daemon, makeDaemon, makeStages } from './daemon-life.ts';
 import { makeEngine } from './engine.ts';
 import { findSandbox } from './find-sandbox.ts';
 import { layFoundations, openAuditAnchor, openFiles, type Start } from './foundations.ts';
-import { createFirstAdministrator } from './initialize.ts';
+import { createFirstAdministrator } from './data/initialize.ts';
 import { openApp } from './opening/open-app.ts';
 import { openCertificate, reloadOf } from './opening/open-certificate.ts';
 import { openBackups } from './opening/open-backups.ts';
 import { openListeners } from './opening/open-listeners.ts';
 import { openTelemetry } from './opening/open-telemetry.ts';
-import { settleKey } from './own-key.ts';
-import { markOwnRows } from './own-rows.ts';
-import { settleRows } from './settle-rows.ts';
-import { rescue } from './rescue.ts';
+import { settleKey } from './data/own-key.ts';
+import { markOwnRows } from './data/own-rows.ts';
+import { settleRows } from './data/settle-rows.ts';
+import { rescue } from './data/rescue.ts';
 import { runningStatus } from './service-status.ts';
 import { daemonClock } from './daemon-clock.ts';
 
 export type { Daemon } from './daemon-life.ts';
-export { type Created, initialize, renewMasterKey } from './initialize.ts';
+export { type Created, initialize, renewMasterKey } from './data/initialize.ts';
 
 const FIRST_ADMINISTRATOR = 'admin';
 

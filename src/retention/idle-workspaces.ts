@@ -31,7 +31,7 @@ export function makeEmptyIdle({
 }: IdleWorkspaceParts): (before: number, batch?: Batch, from?: Cursor) => Promise<Removed> {
   // Each commit has a time of its own.
   const batch = () => makeBatch(() => clock.monotonic());
-  // Where other nodes may have some, each removes its own directories, and what is recorded of them stays (`execution/artifacts/idle-copies.ts`).
+  // Where other nodes may have some, each removes its own directories, and what is recorded of them stays (`execution/artifacts/removal/idle-copies.ts`).
   if (isShared) return async (): Promise<Removed> => ({ rows: 0, more: false });
   return async (before: number, _batch?: Batch, from = START): Promise<Removed> => {
     const { session, more, next } = await retention.takeIdle(before, batch(), from);

@@ -4,51 +4,43 @@ import type { HeldEvent } from '../store/webhooks/held-deliveries.ts';
 
 /** Makes the list. What it has is lost with the process: the next one reads it from the rows. */
 export function makeHeldEvents(clock: Pick<Clock, 'now'>) {
-  /** By session, those that were held first before the others. */
-  const held = new Map<number, HeldEvent[]>();
+  const held = new Map<string, HeldEvent>();
   /** Sessions whose workspace was examined since. */
   const known = new Set<number>();
 
-  function forgetPast(): void {
-    for (const [sessionSeq, events] of held) {
-      if (events.at(-1)!.until > clock.now()) return;
-      held.delete(sessionSeq);
-    }
-  }
-
   return {
     add: (events: readonly HeldEvent[]): void => {
-      forgetPast();
-      for (const event of events) {
-        const before = held.get(event.sessionSeq) ?? [];
-        held.delete(event.sessionSeq);
-        held.set(event.sessionSeq, [...before, event]);
-      }
+      for (const event of events) held.set(event.eventId, event);
     },
 
     /** A workspace was examined. Returns whether something waits for it, or `mayCome`. */
     know: (sessionSeq: number, mayCome: boolean): boolean => {
-      const matters = mayCome || held.has(sessionSeq);
+      const matters = mayCome || [...held.values()].some((event) => event.sessionSeq === sessionSeq);
       if (matters) known.add(sessionSeq);
       return matters;
     },
 
-    size: () => held.size,
+    /** Milliseconds until the time of the first is over; null when nothing is held. */
+    firstOverMs: (): number | null => {
+      if (held.size === 0) return null;
+      return Math.max(0, Math.min(...[...held.values()].map(({ until }) => until)) - clock.now());
+    },
 
-    /** All of them; they wait no longer. */
-    takeAll: (): readonly HeldEvent[] => {
-      const taken = [...held.values()].flat();
-      held.clear();
+    /** Those whose files are known by what was heard, or whose time is over; where not everything is heard of, all. They wait no longer. */
+    take: (hasPeers: boolean): readonly HeldEvent[] => {
+      const isRipe = ({ sessionSeq, until }: HeldEvent) => hasPeers || known.has(sessionSeq) || until <= clock.now();
+      const taken = [...held.values()].filter(isRipe);
+      for (const { eventId } of taken) held.delete(eventId);
       known.clear();
       return taken;
     },
 
-    /** Those that wait for what is known now; they wait no longer. */
-    takeKnown: (): readonly HeldEvent[] => {
-      const taken = [...known].flatMap((sessionSeq) => held.get(sessionSeq) ?? []);
-      for (const sessionSeq of known) held.delete(sessionSeq);
-      known.clear();
-      return taken;
+    /** What was taken, and could not be let go. */
+    giveBack: (events: readonly HeldEvent[]): void => {
+      for (const event of events) {
+        held.set(event.eventId, event);
+        known.add(event.sessionSeq);
+      }
     },
   };
 }

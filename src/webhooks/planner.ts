@@ -25,7 +25,7 @@ export interface Planner extends Service {
 }
 
 const LOOK_MS = 60_000;
-/** What waits for files that another process has found is looked at so often; nothing waits for more than a few seconds. */
+/** What waits for files that another process may have found is looked at so often. */
 const HELD_LOOK_MS = 1_000;
 /** Events whose deliveries are released in one commit. */
 const RELEASED_AT_ONCE = 100;
@@ -55,20 +55,25 @@ export function makePlanner({ store, hasPeers, clock, log }: PlannerParts): Plan
     }
   }
 
-  async function release(events: readonly HeldEvent[], isIdle: boolean): Promise<void> {
-    for (let at = 0; at < events.length; at += RELEASED_AT_ONCE)
-      held.add((await store.deliveries.releaseHeld(events.slice(at, at + RELEASED_AT_ONCE), { isIdle })).left);
+  async function release(events: readonly HeldEvent[]): Promise<void> {
+    for (let at = 0; at < events.length; at += RELEASED_AT_ONCE) {
+      try {
+        held.add((await store.deliveries.releaseHeld(events.slice(at, at + RELEASED_AT_ONCE))).left);
+      } catch (error) {
+        held.giveBack(events.slice(at));
+        throw error;
+      }
+    }
   }
 
   /** From time to time it looks unasked, unless nothing is wanted: a notice that was missed costs a minute, not a delivery. */
   async function work(stopping: AbortSignal): Promise<number | null> {
-    const isFirst = !isStarted;
+    if (!isStarted) await release(await store.deliveries.listHeld(clock.now()));
     isStarted = true;
-    // Before anything is sent.
-    if (isFirst) await release(await store.deliveries.listHeld(clock.now()), true);
     await plan(stopping);
-    await release(hasPeers ? held.takeAll() : held.takeKnown(), false);
-    if (hasPeers && held.size() > 0) return HELD_LOOK_MS;
+    await release(held.take(hasPeers));
+    const firstOverMs = held.firstOverMs();
+    if (firstOverMs !== null) return hasPeers ? HELD_LOOK_MS : firstOverMs;
     return wanted === undefined || wanted.size === 0 ? null : LOOK_MS;
   }
 

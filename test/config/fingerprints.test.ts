@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { formatProblem } from '../../src/catalog/reading/problem.ts';
 import { makeFingerprints } from '../../src/config/fingerprints.ts';
-import { makeLiveConfig } from '../../src/config/live-config.ts';
+import { makeLiveConfig } from '../../src/config/live/live-config.ts';
 import { loadLiveConfig } from '../../src/config/read-configuration.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';

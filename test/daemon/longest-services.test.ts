@@ -18,8 +18,8 @@ const OLD = Date.now() - 400 * 86_400_000;
 type LargeStore = ReturnType<typeof openLargeStore>;
 
 const held = makeHeldServices([
-  'src/config/watch.ts',
-  'src/config/live-certificate.ts',
+  'src/config/live/watch.ts',
+  'src/config/live/live-certificate.ts',
   'src/execution/queue/heartbeat.ts',
   'src/operations/audit/keep-anchor.ts',
 ]);
@@ -91,7 +91,7 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
     },
     `SELECT 1 FROM runs WHERE artifact_status = 'pending' AND finished_at IS NOT NULL`,
   ],
-  'src/execution/artifacts/sweeper.ts': [
+  'src/execution/artifacts/removal/sweeper.ts': [
     (store) => {
       for (const { sessionId } of [
         store.workspace(20_000, (no) => `/src/${no}.txt`),
@@ -222,7 +222,7 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
       }));
     },
   ],
-  'src/execution/artifacts/orphaned-blobs.ts': [() => undefined],
+  'src/execution/artifacts/removal/orphaned-blobs.ts': [() => undefined],
   'src/execution/queue/queue.ts': [
     (store) => {
       for (let run = 0; run < 300; run += 1) {
@@ -237,15 +237,15 @@ const CASES: Readonly<Record<string, readonly [due: Due, left?: string]>> = {
 
 /** They touch a few rows or files. */
 const LITTLE: Readonly<Record<string, string>> = {
-  'src/config/live-certificate.ts': 'reads a certificate and its key',
-  'src/config/watch.ts': 'sets a watch again',
-  'src/daemon/looks.ts': 'wakes other services',
+  'src/config/live/live-certificate.ts': 'reads a certificate and its key',
+  'src/config/live/watch.ts': 'sets a watch again',
+  'src/daemon/services/looks.ts': 'wakes other services',
   'src/doctor/disk-watch.ts': 'one row an hour',
-  'src/execution/artifacts/held-objects.ts': 'a statement for each 64 objects that are held',
-  'src/execution/artifacts/left-copies.ts':
+  'src/execution/artifacts/removal/held-objects.ts': 'a statement for each 64 objects that are held',
+  'src/execution/artifacts/removal/left-copies.ts':
     'names of a directory, as they are listed, and a statement for each 64 of them',
-  'src/execution/artifacts/lost-workspaces.ts': 'a hundred sessions, a few commits for each',
-  'src/execution/artifacts/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
+  'src/execution/artifacts/recording/lost-workspaces.ts': 'a hundred sessions, a few commits for each',
+  'src/execution/artifacts/removal/object-sweeper.ts': 'a commit for each 64 objects of a bucket',
   'src/files/blobs/s3/cache.ts': 'fifty files of a bucket in each turn',
   'src/execution/executor/budget-watch.ts': 'one statement that finds a row or none',
   'src/execution/queue/leases.ts': 'one statement for the runs that execute here',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { WAITED_FOR } from '../../src/execution/artifacts/artifact-parts.ts';
-import { makeEmptyArchives } from '../../src/execution/artifacts/empty-archives.ts';
+import { makeEmptyArchives } from '../../src/execution/artifacts/packing/empty-archives.ts';
 import type { Collector } from '../../src/execution/artifacts/collector.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeFileAddresses } from '../../src/files/file-address.ts';

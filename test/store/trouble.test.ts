@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { messageOf } from '../../src/domain/errors.ts';
+import { inOwnTurn } from '../../src/domain/loop/own-turn.ts';
 import type { Database } from '../../src/store/engine/database.ts';
 import { openDatabase } from '../../src/store/engine/sqlite/open-database.ts';
 import type { Transaction } from '../../src/store/engine/statement.ts';
@@ -152,6 +153,7 @@ test('a sync that fails in a checkpoint ends writing as one in a commit does', a
   await fixture.database.write(addTeam)('x'.repeat(5_000_000));
   expect(fixture.lost).toEqual([]);
   fixture.clock.advance(50);
+  await inOwnTurn(() => undefined);
   expect(fixture.lost).toHaveLength(1);
   await expect(fixture.database.write(addTeam)('two')).rejects.toMatchObject({ reason: 'unavailable' });
 });

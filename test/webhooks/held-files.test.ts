@@ -1,7 +1,7 @@
 // `summary.has_artifacts`: the delivery waits until it is known whether the run has left files, and for no longer than that.
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { EventsPage } from '../../src/store/webhooks/read-events.ts';
-import { HOLD_MS } from '../../src/store/webhooks/held-deliveries.ts';
+import { HOLD_MS, UNATTENDED_MS } from '../../src/store/webhooks/held-deliveries.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makePlanner, type Planner } from '../../src/webhooks/planner.ts';
 import { fenceOf, type StoreFixture, storeFixture } from '../support/store/store-fixture.ts';
@@ -18,13 +18,15 @@ let webhookId: number;
 let planned: number[];
 /** Calls of the verb that releases. */
 let releases: number;
+let refuse: boolean;
 
 beforeEach(async () => {
   fixture = await storeFixture();
-  [planned, releases] = [[], 0];
+  [planned, releases, refuse] = [[], 0, false];
   const { deliveries } = fixture.store;
   const releaseHeld: typeof deliveries.releaseHeld = async (...input) => {
     releases += 1;
+    if (refuse) throw new Error('The disk is full.');
     return deliveries.releaseHeld(...input);
   };
   start = (hasPeers = false) => {
@@ -67,6 +69,9 @@ async function collect(run: { seq: number; sessionSeq: number }, files = FILES):
   await planner.settled();
 }
 
+/** Until a commit lets it go, so that nobody may have sent it before. */
+const HELD_MS = HOLD_MS + UNATTENDED_MS;
+
 /** What is to be sent: in how many milliseconds, and what it says. */
 async function pending() {
   return (await fixture.store.deliveries.listPending(webhookId, 9)).map(({ nextAttemptAt, body }) => {
@@ -83,7 +88,7 @@ test.each([
   { tags: ['§6.5-has_artifacts'] },
   async (_, files, hasArtifacts) => {
     const run = await endRun();
-    expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+    expect(await pending()).toEqual([{ inMs: HELD_MS, hasArtifacts: false }]);
     fixture.clock.advance(80);
     await collect(run, files);
     expect(await pending()).toEqual([{ inMs: 0, hasArtifacts }]);
@@ -115,7 +120,7 @@ test('a run that failed has no files, so its end is sent at once; one without a 
   await endRun('failed');
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
   const run = await endRun('incomplete');
-  expect((await pending()).at(-1)).toEqual({ inMs: HOLD_MS, hasArtifacts: false });
+  expect((await pending()).at(-1)).toEqual({ inMs: HELD_MS, hasArtifacts: false });
   await collect(run);
   expect((await pending()).at(-1)).toEqual({ inMs: 0, hasArtifacts: true });
 });
@@ -124,7 +129,7 @@ test('the ends of other sessions are not held up', async () => {
   const slow = await endRun();
   const quick = await endRun();
   await collect(quick);
-  expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, HOLD_MS]);
+  expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, HELD_MS]);
   await collect(slow);
   expect((await pending()).map(({ inMs }) => inMs)).toEqual([0, 0]);
 });
@@ -134,8 +139,33 @@ test('a look that takes too long is not waited for, and later changes nothing of
 }, async () => {
   const run = await endRun();
   fixture.clock.advance(HOLD_MS);
-  await collect(run);
+  await planner.settled();
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+  await collect(run);
+  await replace();
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+});
+
+test('what a process held that is lost is due by itself after a minute, as it was planned', {
+  tags: ['§6.5-has_artifacts', 'L7'],
+}, async () => {
+  const run = await endRun();
+  await planner.stop();
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
+  fixture.clock.advance(HELD_MS);
+  planner = start();
+  await look();
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: false }]);
+});
+
+test('what the store refuses to let go is let go later', async () => {
+  const run = await endRun();
+  refuse = true;
+  await collect(run);
+  refuse = false;
+  fixture.clock.advance(1_000);
+  await planner.settled();
+  expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
 });
 
 test('workspaces that no delivery waits for cost nothing', async () => {
@@ -186,7 +216,7 @@ test.each([0, 3 * HOLD_MS])(
 test('what is still to be examined then goes on waiting', { tags: ['§6.5-has_artifacts', 'L7'] }, async () => {
   const run = await endRun();
   await replace();
-  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+  expect(await pending()).toEqual([{ inMs: HELD_MS, hasArtifacts: false }]);
   await collect(run);
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);
 });
@@ -195,7 +225,7 @@ test('what another process has found is looked for each second', { tags: ['§6.5
   await replace(true);
   const run = await endRun();
   await fixture.store.artifacts.recordArtifacts(run.seq, { files: FILES, skipped: {} });
-  expect(await pending()).toEqual([{ inMs: HOLD_MS, hasArtifacts: false }]);
+  expect(await pending()).toEqual([{ inMs: HELD_MS, hasArtifacts: false }]);
   fixture.clock.advance(1_000);
   await planner.settled();
   expect(await pending()).toEqual([{ inMs: 0, hasArtifacts: true }]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { makeBus } from '../../src/events/bus.ts';
 import { makeWakes } from '../../src/events/wakes.ts';
-import { makeSweeper } from '../../src/execution/artifacts/sweeper.ts';
+import { makeSweeper } from '../../src/execution/artifacts/removal/sweeper.ts';
 import { openBlobsInFiles } from '../support/files/blobs-in-files.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeLog } from '../../src/log/log.ts';

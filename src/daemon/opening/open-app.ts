@@ -1,8 +1,8 @@
 // The app that answers requests: every verb, the reports, and the tails of runs, wired together.
 import type { SandboxProbe } from '../../agent/sandbox/sandbox.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveCertificate } from '../../config/live-certificate.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveCertificate } from '../../config/live/live-certificate.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
 import { makeSlices } from '../../domain/loop/slices.ts';

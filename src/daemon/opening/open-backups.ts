@@ -4,7 +4,7 @@ import { makeBackups, stagingOf } from '../../backups/backups.ts';
 import { makeBackupJobs } from '../../backups/jobs.ts';
 import { makeBackupSchedule } from '../../backups/schedule.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { storeLocationOf } from '../../config/store-location.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -12,7 +12,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import { VERSION } from '../../version.ts';
-import { masterKeyLocation } from '../own-key.ts';
+import { masterKeyLocation } from '../data/own-key.ts';
 
 export interface BackupServiceParts {
   readonly config: Config;

@@ -1,11 +1,11 @@
 // The bucket that has the bytes of files, where the settings name one.
 import type { Config } from '../../config/config.ts';
 import { blobTargetOf } from '../../config/blob-target.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import { makeHeldObjects } from '../../execution/artifacts/held-objects.ts';
-import { makeObjectSweeper } from '../../execution/artifacts/object-sweeper.ts';
+import { makeHeldObjects } from '../../execution/artifacts/removal/held-objects.ts';
+import { makeObjectSweeper } from '../../execution/artifacts/removal/object-sweeper.ts';
 import { listKeys } from '../../files/blobs/blob-place.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import { type Bucket, makeBucket } from '../../files/blobs/s3/bucket.ts';

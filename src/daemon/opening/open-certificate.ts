@@ -1,7 +1,7 @@
 // The certificate of a daemon that speaks TLS, which follows its files and the settings that name them.
 import { isDeepStrictEqual } from 'node:util';
-import { type LiveCertificate, makeLiveCertificate } from '../../config/live-certificate.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import { type LiveCertificate, makeLiveCertificate } from '../../config/live/live-certificate.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { usesTls } from '../../domain/settings.ts';
 import type { Log } from '../../log/log.ts';
 import type { Start } from '../foundations.ts';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { parseListen } from '../../config/listen-address.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveCertificate } from '../../config/live-certificate.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveCertificate } from '../../config/live/live-certificate.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { HttpApp } from '../../http/app.ts';
 import { makeIsTrustedProxy } from '../../http/server/client-address.ts';
 import { makeConnectionLimits } from '../../http/server/connection-limits.ts';

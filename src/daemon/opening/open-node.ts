@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config/config.ts';
 import { makeFingerprints } from '../../config/fingerprints.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { systemClock } from '../../domain/clock.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { HeartbeatParts } from '../../execution/queue/heartbeat.ts';

@@ -1,5 +1,5 @@
 // The services of publishing, wired together.
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { OnCollected } from '../../events/collected.ts';
 import type { Happened } from '../../events/wakes.ts';

@@ -1,7 +1,7 @@
 // The queue, with everything that executes a claimed run.
 import type { SandboxGrant } from '../../agent/port/grants.ts';
 import type { Config } from '../../config/config.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { Happened } from '../../events/wakes.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';
@@ -21,7 +21,7 @@ import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
 import type { Store } from '../../store/open-store.ts';
-import { makeRunServices } from '../run-services.ts';
+import { makeRunServices } from '../services/run-services.ts';
 import { daemonClock as clock } from '../daemon-clock.ts';
 
 export interface OpenQueueParts {

@@ -1,6 +1,6 @@
 // Retention, wired to what it removes.
 import type { Happened } from '../../events/wakes.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';

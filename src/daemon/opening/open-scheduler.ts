@@ -1,5 +1,5 @@
 // The scheduler, wired to what limits background work and to what determines the setup of a session.
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Config } from '../../config/config.ts';
 import { parseListen } from '../../config/listen-address.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { WorkerPool } from '../../execution/pool/worker-pool.ts';
 import { listen, type Listener, type ListenTarget } from '../../http/server/listen.ts';

@@ -1,5 +1,5 @@
 // The services of webhooks, wired together.
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Happened } from '../../events/wakes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { SecretBox } from '../../files/secret-box.ts';

@@ -1,7 +1,7 @@
 // Checks of the daemon as a service: its parts, its backups, and how its unit confines it.
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { reportOnFiles } from '../../config/live-certificate.ts';
+import { reportOnFiles } from '../../config/live/live-certificate.ts';
 import { parseListen } from '../../config/listen-address.ts';
 import { restartOf } from '../../config/locations.ts';
 import { isInNamespace } from '../../disk/kernel-users.ts';

@@ -8,14 +8,14 @@ import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
-import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './workspace-baseline.ts';
-import { type BegunWatch, makeBegun } from './begun-watch.ts';
-import { makeCollected, makeElsewhere, makeWaiting } from './collected.ts';
-import { collectRun } from './collect-artifacts.ts';
-import { isRecorded, type LookedAt } from './look.ts';
-import { packNext } from './pack-artifacts.ts';
-import { type DownloadArchive, makeDownloads } from './archive-downloads.ts';
-import { makePackOnRequest, type PackOnRequest } from './pack-on-request.ts';
+import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './recording/workspace-baseline.ts';
+import { type BegunWatch, makeBegun } from './removal/begun-watch.ts';
+import { makeCollected, makeElsewhere, makeWaiting } from './recording/collected.ts';
+import { collectRun } from './recording/collect-artifacts.ts';
+import { isRecorded, type LookedAt } from './recording/look.ts';
+import { packNext } from './packing/pack-artifacts.ts';
+import { type DownloadArchive, makeDownloads } from './packing/archive-downloads.ts';
+import { makePackOnRequest, type PackOnRequest } from './packing/pack-on-request.ts';
 
 export interface Collector {
   /** Collects a session: a run of it has ended, or the executor of a stopped one has. */

@@ -10,7 +10,7 @@ import type { Ending, WorkspaceUse } from '../../store/lifecycle/end-run.ts';
 import type { Fence, Progress } from '../../store/runs/fence.ts';
 import type { Interruption } from '../../store/lifecycle/rescue-runs.ts';
 import { StorageRefusal } from '../../store/engine/storage-refusal.ts';
-import type { Prepared } from '../artifacts/lay-workspace.ts';
+import type { Prepared } from '../artifacts/recording/lay-workspace.ts';
 import type { PoolEnd, Reservation } from '../pool/worker-pool.ts';
 import { type ResolvedModel, resolveModel } from '../brief/resolve-model.ts';
 import {

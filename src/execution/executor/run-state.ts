@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { Claim } from '../../store/lifecycle/start-run.ts';
 import type { Fence, Progress } from '../../store/runs/fence.ts';
 import { StorageRefusal } from '../../store/engine/storage-refusal.ts';
-import type { WorkspaceBaseline } from '../artifacts/workspace-baseline.ts';
+import type { WorkspaceBaseline } from '../artifacts/recording/workspace-baseline.ts';
 import type { BuildBrief } from '../brief/brief.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Collector } from '../artifacts/collector.ts';

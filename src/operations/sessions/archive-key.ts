@@ -1,6 +1,6 @@
 // What signed addresses name in place of a blob's key: an archive that has still to be packed, or one that has no files.
 import type { ArchiveRequest } from '../../domain/sessions/artifact.ts';
-import type { ArchiveKind } from '../../execution/artifacts/empty-archives.ts';
+import type { ArchiveKind } from '../../execution/artifacts/packing/empty-archives.ts';
 
 const KEY = /^(run|workspace)-(\d+)-(\d+)$/;
 const EMPTY = /^empty-(tar\.gz|zip)$/;

@@ -10,7 +10,7 @@ import type {
 import type { Caller } from '../../domain/people/user.ts';
 import { PORTION_ROWS, type Portions, portionsOf } from '../../domain/portions.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
-import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
+import type { ArchiveKind, EmptyArchives } from '../../execution/artifacts/packing/empty-archives.ts';
 import type { FileAddresses } from '../../files/file-address.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { AuditedAccess } from '../audited-access.ts';

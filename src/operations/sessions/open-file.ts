@@ -1,9 +1,9 @@
 // Opens the file of a signed address (E7): only the signature is required, as long as the session exists.
 import { type Clock, within } from '../../domain/clock.ts';
 import { notFound } from '../../domain/errors.ts';
-import type { ArchiveDownload } from '../../execution/artifacts/archive-downloads.ts';
+import type { ArchiveDownload } from '../../execution/artifacts/packing/archive-downloads.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
-import type { EmptyArchives } from '../../execution/artifacts/empty-archives.ts';
+import type { EmptyArchives } from '../../execution/artifacts/packing/empty-archives.ts';
 import type { BlobStore } from '../../files/blobs/blobs.ts';
 import type { OpenBlob } from '../../files/blobs/open-blob.ts';
 import type { FileAddresses, FileGrant } from '../../files/file-address.ts';

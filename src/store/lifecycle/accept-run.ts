@@ -2,7 +2,7 @@
 import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
+import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
@@ -71,10 +71,11 @@ export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTu
     ...COMMITTED,
     scope: scopeOf,
   });
-  // The text is rendered before the commit, in another turn of the event loop: with a long text, either step takes time.
+  // With a long text, rendering and storing it both take time.
   return async (turn) => {
-    if (charactersOf(turn.content) > LONG_TEXT) await ownTurn();
-    return accept(turn, JSON.stringify(turn.content));
+    if (charactersOf(turn.content) <= LONG_TEXT) return accept(turn, JSON.stringify(turn.content));
+    const content = await inOwnTurn(() => JSON.stringify(turn.content));
+    return inOwnTurn(async () => accept(turn, content));
   };
 }
 

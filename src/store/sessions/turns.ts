@@ -1,7 +1,7 @@
 // The turns of a session as an agent needs them: what the user said, and each run's recorded steps.
 import type { Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
-import { LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
+import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
@@ -33,11 +33,9 @@ export function makeTurns({ read }: Database) {
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
-      await ownTurn();
-      const head = await readHead(runSeq);
+      const head = (await readHead(runSeq, LONG_TEXT)) ?? (await inOwnTurn(async () => readHead(runSeq)))!;
       if (attempt <= 1) return parsedInTurns(head);
-      await ownTurn();
-      return parsedInTurns({ ...head, ...(await readSteps(runSeq)) });
+      return parsedInTurns({ ...head, ...(await inOwnTurn(async () => readSteps(runSeq))) });
     },
 
     /** Steps of a run from one to another, whatever its attempt. */
@@ -95,11 +93,12 @@ interface TurnRows {
 }
 
 async function parsedInTurns({ runSeq, content, attachments, steps, calls }: TurnRows): Promise<StoredTurn> {
-  if (content.length > LONG_TEXT) await ownTurn();
-  const user = JSON.parse(content) as UserBlock[];
-  if (charactersOf(steps, calls) > LONG_TEXT) await ownTurn();
-  return { runSeq, user, attachments, steps: toSteps(steps, calls) };
+  const user = await parsedOf(content.length, () => JSON.parse(content) as UserBlock[]);
+  return { runSeq, user, attachments, steps: await parsedOf(charactersOf(steps, calls), () => toSteps(steps, calls)) };
 }
+
+const parsedOf = async <Parsed>(characters: number, parse: () => Parsed): Promise<Parsed> =>
+  characters > LONG_TEXT ? inOwnTurn(parse) : parse();
 
 async function allParsed(pages: readonly TurnRows[]): Promise<StoredTurn[]> {
   const turns: StoredTurn[] = [];
@@ -112,12 +111,15 @@ function charactersOf(steps: readonly StepRow[], calls: readonly ToolCallRow[]):
   return ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
 }
 
-/** Without its steps. */
-function* readTurn(tx: Reader, runSeq: number): Step<TurnRows> {
-  const { id, content } = (yield* tx.get<{ id: number; content: string }>(
-    "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user'",
+/** Without its steps. Undefined when what the user said has more than `mostBytes`. */
+function* readTurn(tx: Reader, runSeq: number, mostBytes = Number.MAX_SAFE_INTEGER): Step<TurnRows | undefined> {
+  const row = yield* tx.get<{ id: number; content: string }>(
+    "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user' AND octet_length(content) <= ?",
     runSeq,
-  ))!;
+    mostBytes,
+  );
+  if (row === undefined) return undefined;
+  const { id, content } = row;
   return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps: [], calls: [] };
 }
 

@@ -6,7 +6,7 @@ import { ownerScopeOf, type Webhook, type WebhookEventType } from '../../domain/
 import { type Step, together, type Transaction } from '../engine/statement.ts';
 import type { EventRow } from '../engine/journal/rows.ts';
 import { factsOf, type FoundSession, findSession } from './event-facts.ts';
-import { type HeldEvent, heldUntil } from './held-deliveries.ts';
+import { type HeldEvent, heldUntil, UNATTENDED_MS } from './held-deliveries.ts';
 import { EVENT_TYPE_OF, eventIdOf, JOURNAL_TYPES, listEventsAfter, newestEventId } from './webhook-events.ts';
 import { ownerOf, WEBHOOK, WEBHOOK_COLUMNS } from './webhook-rows.ts';
 
@@ -132,7 +132,7 @@ function* planEvent(
       type,
       sessionSeq: event.sessionSeq,
       body,
-      dueAt: until ?? tx.now,
+      dueAt: until === undefined ? tx.now : until + UNATTENDED_MS,
     });
     batch.webhookIds.add(webhook.id);
     batch.deliveries += 1;

@@ -29,9 +29,9 @@ export function makePlanning(database: Database, render: RenderBody) {
     return result;
   }
 
-  /** Lets deliveries go whose files are known. `isIdle`: none is being sent. */
-  async function releaseHeld(held: readonly HeldEvent[], options?: { readonly isIdle: boolean }): Promise<Released> {
-    const released = await release(held, options);
+  /** Lets deliveries go whose files are known, or whose time is over. */
+  async function releaseHeld(held: readonly HeldEvent[]): Promise<Released> {
+    const released = await release(held);
     announce({ webhookIds: released.webhookIds, faults: [] });
     return released;
   }

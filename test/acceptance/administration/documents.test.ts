@@ -61,7 +61,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'errand doctor\nerrand nodes list': 'needs a server and a bucket: acceptance/postgres/several-nodes.test.ts',
   'rsync -a root@first': 'copies from another machine',
   '[Service]\nEnvironment=ERRAND_NODE_NAME': 'is a drop-in of the unit: scripts/systemd',
-  'install -d -m 700 -o errand': 'sets a second machine up: daemon/own-rows.test.ts',
+  'install -d -m 700 -o errand': 'sets a second machine up: daemon/data/own-rows.test.ts',
   'errand nodes drain north --wait     # then stop': 'needs several daemons: acceptance/administration/nodes.test.ts',
   '# Several Errand daemons behind': 'is a file of config/proxies, which is tested with the real balancers',
   'errand nodes drain south': 'needs several daemons: acceptance/administration/nodes.test.ts',

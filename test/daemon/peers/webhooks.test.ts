@@ -1,7 +1,7 @@
 // Webhooks of several nodes: one of them plans and sends, whichever node makes the work, and whatever becomes of its word.
 import { expect, onTestFinished, test } from 'vitest';
 import { openWebhooks } from '../../../src/daemon/opening/open-webhooks.ts';
-import { makeLooks } from '../../../src/daemon/looks.ts';
+import { makeLooks } from '../../../src/daemon/services/looks.ts';
 import type { EgressRule } from '../../../src/domain/egress.ts';
 import type { Wakers } from '../../../src/events/wakes.ts';
 import { makeLog } from '../../../src/log/log.ts';

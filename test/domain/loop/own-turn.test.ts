@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { ownTurn } from '../../../src/domain/loop/own-turn.ts';
+import { inOwnTurn } from '../../../src/domain/loop/own-turn.ts';
 
 test('steps that come together are done one a turn of the loop, in their order', async () => {
   let turn = 0;
@@ -8,13 +9,21 @@ test('steps that come together are done one a turn of the loop, in their order',
     counting = setImmediate(count);
   };
   let counting = setImmediate(count);
-  const turns = await Promise.all(
-    [0, 1, 2].map(async () => {
-      await ownTurn();
-      return turn;
-    }),
-  );
+  const turns = await Promise.all([0, 1, 2].map(async () => inOwnTurn(() => turn)));
   clearImmediate(counting);
   expect(new Set(turns).size).toBe(3);
   expect(turns).toEqual(turns.toSorted((one, other) => one - other));
+});
+
+test('a step begins when the one before it has ended, also with an error', async () => {
+  const done: string[] = [];
+  const failed = inOwnTurn(async () => {
+    await setTimeout(5);
+    done.push('first');
+    throw new Error('Gone.');
+  });
+  const second = inOwnTurn(() => done.push('second'));
+  await expect(failed).rejects.toThrow('Gone.');
+  await second;
+  expect(done).toEqual(['first', 'second']);
 });

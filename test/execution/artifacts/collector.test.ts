@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import { type Collector, makeCollector } from '../../../src/execution/artifacts/collector.ts';
-import { makeSweeper } from '../../../src/execution/artifacts/sweeper.ts';
+import { makeSweeper } from '../../../src/execution/artifacts/removal/sweeper.ts';
 import type { SnapshotThread } from '../../../src/files/snapshots/snapshot-thread.ts';
 import { noSpace } from '../../../src/files/blobs/no-space.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';

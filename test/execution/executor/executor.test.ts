@@ -1,7 +1,7 @@
 // How one run gets to its worker, alongside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
-import type { WorkspaceBaseline } from '../../../src/execution/artifacts/workspace-baseline.ts';
+import type { WorkspaceBaseline } from '../../../src/execution/artifacts/recording/workspace-baseline.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { RunSink } from '../../../src/execution/pool/run-on-thread.ts';
 import type { PoolEnd, Reservation } from '../../../src/execution/pool/worker-pool.ts';

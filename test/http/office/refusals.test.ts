@@ -5,7 +5,7 @@ import { makeBus } from '../../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../../src/events/office-feed.ts';
 import { makeEventScopes } from '../../../src/events/event-scopes.ts';
 import { makeSessionFeeds } from '../../../src/events/session-feeds.ts';
-import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
+import { makeEmptyArchives } from '../../../src/execution/artifacts/packing/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { routesOf } from '../../../src/http/app.ts';
 import { makeAccess } from '../../../src/operations/access.ts';

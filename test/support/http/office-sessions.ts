@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Catalog, CatalogModel } from '../../../src/catalog/kinds/models.ts';
-import { makeEmptyArchives } from '../../../src/execution/artifacts/empty-archives.ts';
+import { makeEmptyArchives } from '../../../src/execution/artifacts/packing/empty-archives.ts';
 import { makeFileAddresses } from '../../../src/files/file-address.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';

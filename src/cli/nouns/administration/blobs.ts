@@ -1,6 +1,6 @@
 // `errand blobs`: the bytes of files of a stopped daemon, in its data directory or in a bucket.
 import type { Command } from 'commander';
-import type { Moved } from '../../../daemon/move-blobs.ts';
+import type { Moved } from '../../../daemon/data/move-blobs.ts';
 import { type Column, field } from '../../../terminal/columns.ts';
 import { requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
@@ -54,7 +54,7 @@ Examples:
 async function copy(context: Context, { to }: Given<typeof COPY>): Promise<void> {
   const { io, out, signal } = context;
   const { config } = await requireConfiguration(context);
-  const { moveBlobs } = await import('../../../daemon/move-blobs.ts');
+  const { moveBlobs } = await import('../../../daemon/data/move-blobs.ts');
   const bar = makeProgressBar(io);
   try {
     const progress = (done: number, total: number) => bar.show('copying files', done, total);
@@ -79,7 +79,7 @@ async function copy(context: Context, { to }: Given<typeof COPY>): Promise<void>
 
 async function own(context: Context): Promise<void> {
   const { config } = await requireConfiguration(context);
-  const { ownBucket } = await import('../../../daemon/move-blobs.ts');
+  const { ownBucket } = await import('../../../daemon/data/move-blobs.ts');
   const bucket = await ownBucket(config);
   context.out.text(`Objects of ${bucket} that no row lists are removed from the next start on.\n`);
 }

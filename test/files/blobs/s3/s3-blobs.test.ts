@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import type { Settings } from '../../../../src/domain/settings.ts';
-import { makeObjectSweeper } from '../../../../src/execution/artifacts/object-sweeper.ts';
+import { makeObjectSweeper } from '../../../../src/execution/artifacts/removal/object-sweeper.ts';
 import { blobPath } from '../../../../src/files/blobs/blob-place.ts';
 import { openBlobStore } from '../../../../src/files/blobs/blobs.ts';
 import { makeBucket } from '../../../../src/files/blobs/s3/bucket.ts';

@@ -1,0 +1,62 @@
+// What the tools of runs can request from the main thread, each request served by the responsible part.
+import type { Config } from '../../config/config.ts';
+import type { LiveConfig } from '../../config/live/live-config.ts';
+import { ErrandError } from '../../domain/errors.ts';
+import { makeKeepScreenshot } from '../../execution/artifacts/recording/keep-screenshot.ts';
+import type { DocumentReader } from '../../execution/brief/document-reader.ts';
+import { makeFileTexts } from '../../execution/brief/file-texts.ts';
+import { openConnector } from '../../execution/brief/open-connector.ts';
+import { type Broker, makeBroker } from '../../execution/broker/broker.ts';
+import type { BudgetGate } from '../../execution/executor/budget-gate.ts';
+import type { RunServices } from '../../execution/run-services.ts';
+import type { BlobStore } from '../../files/blobs/blobs.ts';
+import type { SecretBox } from '../../files/secret-box.ts';
+import type { Log } from '../../log/log.ts';
+import type { Store } from '../../store/open-store.ts';
+import { daemonClock } from '../daemon-clock.ts';
+
+interface BrokerNeeds {
+  readonly config: Config;
+  readonly live: LiveConfig;
+  readonly log: Log;
+  readonly store: Store;
+  readonly secrets: SecretBox;
+}
+
+/** The broker of connected services, as the config directory currently describes them. */
+export function openBroker({ config, live, log, store, secrets }: BrokerNeeds): Broker {
+  return makeBroker({
+    store,
+    secrets,
+    log,
+    connector: (name) => {
+      const definition = live.definitions().connectors.get(name);
+      return definition === undefined ? undefined : openConnector(definition, config.locations);
+    },
+    egress: () => live.settings().egress.allow,
+    now: daemonClock.now,
+  });
+}
+
+interface RunServiceParts {
+  readonly store: Store;
+  readonly blobs: BlobStore;
+  readonly broker: Broker;
+  readonly documentReader: DocumentReader;
+  readonly budgets: Pick<BudgetGate, 'hold'>;
+}
+
+/** The services that tools can request, by name. */
+export function makeRunServices({ store, blobs, broker, documentReader, budgets }: RunServiceParts): RunServices {
+  return {
+    report_insight: async (run, insight) => {
+      const insightId = await store.insights.report(run, insight);
+      if (insightId === undefined) throw new ErrandError('conflict', 'The run has ended.');
+      return { insightId };
+    },
+    connector_request: (run, input) => broker.call(run.runSeq, input),
+    read_document: makeFileTexts(documentReader),
+    hold_budget: budgets.hold,
+    keep_screenshot: makeKeepScreenshot({ store, blobs }),
+  };
+}
