@@ -10,6 +10,9 @@ export interface Reply {
   readonly text: string;
 }
 
+/** `lost`: nobody knows whether it will be carried out. `refused`: with 503; if it was carried out all the same, that is to be seen. */
+export type NoReply = 'lost' | 'refused';
+
 export interface Operator {
   /** Sends a request that may be repeated, until the reply is not 503. Throws on any other status than `expected`. */
   ask<T>(
@@ -17,8 +20,8 @@ export interface Operator {
     path: string,
     options?: { readonly body?: object; readonly expected?: readonly number[] },
   ): Promise<T>;
-  /** Sends a request that arrives; null when its reply was lost, or was 503. */
-  once(method: string, path: string, body?: object): Promise<Reply | null>;
+  /** Sends a request that arrives. */
+  once(method: string, path: string, body?: object): Promise<Reply | NoReply>;
   /** Reads what everybody may read. */
   read(path: string): Promise<{ readonly status: number; readonly text: string }>;
 }
@@ -60,7 +63,8 @@ export function makeOperator({ url, apiKey }: { readonly url: string; readonly a
     once: async (method, path, body) => {
       for (;;) {
         const reply = await send(path, initOf(method, body));
-        if (reply === null || reply?.status === 503) return null;
+        if (reply === null) return 'lost';
+        if (reply?.status === 503) return 'refused';
         if (reply !== undefined) return { ...reply, data: dataOf(reply.text) };
         await sleep(PAUSE_MS);
       }
