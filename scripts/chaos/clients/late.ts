@@ -28,7 +28,7 @@ export async function untilKnown<T>(late: Map<string, number>, request: OnceRequ
     if (reply === 'lost') lost += 1;
     const result = typeof reply === 'string' ? await look() : take(reply);
     if (result !== undefined) {
-      // What is found after a loss is of one that was lost; a 503 says nothing of those before.
+      // What is found after a loss is of one that was lost; a refusal says nothing of those before.
       note(reply === 'lost' ? lost - 1 : lost);
       return result;
     }
