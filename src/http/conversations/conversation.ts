@@ -102,9 +102,10 @@ export function makeConversations({
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(spooled, limits.maxTextMb * MB);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
-    const { input, stream } = await wire.read(exchange.body, reading, {
+    const { input, stream, ignored } = await wire.read(exchange.body, reading, {
       idempotencyKey: headers['Idempotency-Key'] ?? null,
-      sessionId: headers['X-Session-Id'] ?? null,
+      sessionId: headers['Errand-Session-Id'] ?? null,
+      offeredSession: headers['X-Session-Id'] ?? null,
     });
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
@@ -112,6 +113,7 @@ export function makeConversations({
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
+    if (ignored.length > 0) setHeaders(res, { 'X-Errand-Ignored': ignored.join(', ') });
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }

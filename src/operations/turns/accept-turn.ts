@@ -18,6 +18,7 @@ import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
+import type { Log } from '../../log/log.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -30,6 +31,7 @@ import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
 import type { Access } from '../access.ts';
 import { safeName } from './safe-name.ts';
+import { makeContinuedSession } from './continued-session.ts';
 import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
@@ -45,6 +47,7 @@ export interface AcceptParts {
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
   readonly makeSetup: MakeSetup;
   readonly clock: Clock;
+  readonly log: Log;
   /** Whether the daemon is shutting down: new work is refused. */
   closing(): boolean;
 }
@@ -59,8 +62,10 @@ export interface AcceptParts {
  */
 export function makeAcceptTurn(parts: AcceptParts) {
   const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
-  return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
+  const continuedSession = makeContinuedSession(parts);
+  return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
+    const input = { ...asked, sessionId: asked.sessionId ?? (await continuedSession(caller, asked)) };
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
