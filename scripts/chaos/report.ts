@@ -117,10 +117,11 @@ function renderHooks({ arrivals, faults, downMs }: HookListener): Row[] {
 }
 
 /** Scheduled tasks and published pages. */
-function renderResults({ firings, versions, hooks }: StormFigures, { publishers }: Results): Row[] {
+function renderResults({ firings, versions, hooks }: StormFigures, { publishers, schedules }: Results): Row[] {
   const byClock = firings.filter(({ trigger }) => trigger === 'clock');
   const failures = hooks.arrivals.filter(({ eventType }) => eventType === 'publish_page.failed');
   const count = <T>(all: readonly T[], holds: (one: T) => boolean) => all.filter(holds).length;
+  const late = [...publishers.late.values(), ...schedules.late.values()];
   return [
     ['firings of scheduled tasks', firings.length],
     ['  by the clock', byClock.length],
@@ -134,5 +135,6 @@ function renderResults({ firings, versions, hooks }: StormFigures, { publishers 
     ['pages deleted', count(publishers.pages, ({ isDeleted }) => isDeleted)],
     ['publishing given up', new Set(failures.map(({ eventId }) => eventId)).size],
     ['shares read', publishers.reads()],
+    ['requests that may have come late', late.reduce((sum, count) => sum + count, 0)],
   ];
 }

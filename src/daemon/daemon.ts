@@ -77,9 +77,9 @@ async function build(start: Start): Promise<Daemon> {
   const backups = openBackups({ config, live, blobs: files.blobs, deriveKey, clock: daemonClock, log });
   closers.push(...engine.closers, schemas.stop, renderer.stop, backups.stop);
   const { starting, started, closing, draining } = await makeStages(store);
-  draining.signal.addEventListener('abort', rooms.checks.stop);
-  // Before the listeners close: readers who wait for a rendering still get a reply.
-  draining.signal.addEventListener('abort', () => void renderer.stop());
+  // Before the listeners close: who waits for these still gets a reply.
+  const waitedFor: readonly Closer[] = [rooms.checks.stop, rooms.publishing.versions.endWaits, renderer.stop];
+  for (const end of waitedFor) draining.signal.addEventListener('abort', () => void end());
   const certificate = openCertificate(start, live, log);
   const { app, readiness } = openApp({
     ...forRuns,

@@ -1,9 +1,7 @@
 // Makes versions of pages: plans what one holds, copies its manifest, and publishes it (F11).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../domain/clock.ts';
 import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
-import type { OnCollected } from '../events/collected.ts';
 import type { Happened } from '../events/wakes.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { withAllHeld } from '../files/blobs/with-all-held.ts';
@@ -12,16 +10,13 @@ import type { Note } from '../store/audit/record-entry.ts';
 import type { Store } from '../store/open-store.ts';
 import type { PlannedVersion, VersionPlan, VersionSource } from '../store/publishing/plan-version.ts';
 import { FilesGone, type Publication, type Published } from '../store/publishing/versions.ts';
+import { type FileWaitParts, makeFileWaits } from './file-waits.ts';
 
-export interface VersionParts {
+export interface VersionParts extends FileWaitParts {
   readonly store: { readonly pages: Pick<Store['pages'], 'planVersion' | 'copyPart' | 'publish'> };
   readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
-  readonly onCollected: OnCollected;
-  /** Whether runs of the session may be collected by other processes, which don't report all of it. */
-  readonly hasPeers: boolean;
   readonly happened: Happened;
-  readonly clock: Clock;
   settings(): Pick<Settings, 'publish'>;
 }
 
@@ -36,19 +31,18 @@ export interface Versions {
    * is almost full or too many versions are being made.
    */
   attempt(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<VersionOutcome>;
-  /** The same, after waiting up to 20 s for the files of runs that have ended. */
+  /** The same, after waiting up to 20 s for the files of runs that have ended. Throws `unavailable` when the daemon ends meanwhile. */
   publish(source: VersionSource, publication: Publication, note?: Note<Published>): Promise<VersionOutcome>;
+  /** The daemon ends: nobody waits any more. */
+  endWaits(): void;
   /** How many versions are being copied: while there is none, every draft was abandoned. */
   active(): number;
 }
 
 /** Files in one commit: each needs a place of its own in the index on contents. */
 const PART = 250;
-const WAIT_MS = 20_000;
 /** Attempts where files change while they are published. */
 const TRIES = 3;
-/** While it waits, what other processes find is looked for so often. */
-const LOOK_MS = 1_000;
 /** Versions that are made at once: each holds the rows of its files. */
 const MAX_ACTIVE = 32;
 /** Of them, those that one owner asked for: nobody keeps the others waiting. */
@@ -72,7 +66,8 @@ function makeTurns(): (userSeq: number) => () => void {
 
 /** Makes the function. A version is seen whole or not at all, whatever happens meanwhile. */
 export function makeVersions(parts: VersionParts): Versions {
-  const { store, blobs, disk, onCollected, hasPeers, happened, clock, settings } = parts;
+  const { store, blobs, disk, happened, settings } = parts;
+  const waits = makeFileWaits(parts);
   let active = 0;
   const takeTurn = makeTurns();
 
@@ -111,27 +106,10 @@ export function makeVersions(parts: VersionParts): Versions {
     if (shortage !== null) throw new ErrandError('unavailable', shortage.words);
   }
 
-  const publish: Versions['publish'] = async (source, publication, note) => {
-    const until = clock.monotonic() + WAIT_MS;
-    for (;;) {
-      const change = Promise.withResolvers<void>();
-      const ignore = onCollected((sessionSeq) => {
-        if (sessionSeq === source.sessionSeq) change.resolve();
-      });
-      const leftMs = Math.max(until - clock.monotonic(), 0);
-      const timer = clock.after(hasPeers ? Math.min(leftMs, LOOK_MS) : leftMs, change.resolve);
-      try {
-        const outcome = await attempt(source, publication, note);
-        if (outcome.kind !== 'uncollected' || clock.monotonic() >= until) return outcome;
-        await change.promise;
-      } finally {
-        ignore();
-        timer.cancel();
-      }
-    }
-  };
+  const publish: Versions['publish'] = async (source, ...rest) =>
+    waits.untilCollected(source.sessionSeq, () => attempt(source, ...rest));
 
-  return { attempt, publish, active: () => active };
+  return { attempt, publish, endWaits: waits.end, active: () => active };
 }
 
 /** Tries again what finds other files than it has read. */

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import Connection from 'better-sqlite3';
 import type { Places } from '../../../src/selftest/checks/stored-blobs.ts';
+import { makeAccount } from '../clients/late.ts';
 import type { Results } from '../clients/results.ts';
 import { SITE_ENTRY } from '../model/plan.ts';
 import { readFirings } from './schedules.ts';
@@ -9,7 +10,10 @@ import { readFirings } from './schedules.ts';
 export interface VersionRow {
   readonly seq: number;
   readonly key: string;
+  /** Of its page. */
+  readonly name: string;
   readonly no: number;
+  readonly reason: string | null;
   readonly share_code: string;
   readonly session_seq: number;
   readonly session_deleted: number;
@@ -65,7 +69,7 @@ export function readVersions(file: string): VersionRow[] {
   return inDatabase(file, (connection) =>
     connection
       .prepare<[], VersionRow>(
-        `SELECT v.*, p.key, s.deleted_at IS NOT NULL AS session_deleted FROM publish_versions v
+        `SELECT v.*, p.key, p.name, s.deleted_at IS NOT NULL AS session_deleted FROM publish_versions v
          JOIN publish_pages p ON p.id = v.page_id JOIN sessions s ON s.seq = v.session_seq ORDER BY p.id, v.no`,
       )
       .all(),
@@ -141,14 +145,24 @@ function checkNumbers(versions: readonly VersionRow[]): string[] {
   );
 }
 
-/** What was confirmed is there, and nothing else. */
-function checkKnown({ publishers, taskPages }: Results, versions: readonly VersionRow[]): string[] {
+interface Confirmed {
+  readonly publishers: Pick<Results['publishers'], 'pages' | 'late'>;
+  readonly taskPages: Results['taskPages'];
+}
+
+type KnownVersion = Pick<VersionRow, 'key' | 'name' | 'no' | 'reason' | 'share_code' | 'withdrawn_at'>;
+
+/** What was confirmed is there, and nothing else but what a request may have made late. */
+export function checkKnown({ publishers, taskPages }: Confirmed, versions: readonly KnownVersion[]): string[] {
   const byKey = Map.groupBy(versions, ({ key }) => key);
+  const isLate = makeAccount(publishers.late);
   const problems = publishers.pages.flatMap(({ key, isDeleted, versions: seen, withdrawn }) => {
     const own = byKey.get(key) ?? [];
     byKey.delete(key);
     if (isDeleted) return own.length === 0 ? [] : [`page ${key} was deleted, and is there`];
-    const stored = own.map(({ no, share_code }) => `${no} ${share_code}`);
+    const stored = own
+      .filter(({ no, reason }) => seen.has(no) || !isLate(reason))
+      .map(({ no, share_code }) => `${no} ${share_code}`);
     const expected = Array.from(seen, ([no, code]) => `${no} ${code}`);
     const gone = own.filter(({ withdrawn_at }) => withdrawn_at !== null).map(({ no }) => no);
     return [
@@ -159,7 +173,8 @@ function checkKnown({ publishers, taskPages }: Results, versions: readonly Versi
     ];
   });
   for (const { key } of taskPages) byKey.delete(key);
-  return [...problems, ...[...byKey.keys()].map((key) => `page ${key} is there, and nobody has made it`)];
+  const unknown = [...byKey].filter(([, own]) => own.length !== 1 || !isLate(own[0]!.name));
+  return [...problems, ...unknown.map(([key]) => `page ${key} is there, and nobody has made it`)];
 }
 
 /** A firing that completed, of a task with a page. */

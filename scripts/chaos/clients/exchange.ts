@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSse, type SseEvent } from '../../../test/support/http/sse.ts';
 import { wordsOf } from '../model/plan.ts';
+import { AGAIN } from './operator.ts';
 
 /** A key at the daemon. */
 export interface ApiTarget {
@@ -46,7 +47,7 @@ export interface Observation {
 type Attempt = 'over' | 'lost';
 
 const PATHS = { chat: '/openapi/v1/chat/completions', messages: '/openapi/v1/messages' } as const;
-const BUSY = new Set([408, 429, 503]);
+const BUSY = new Set([...AGAIN, 429]);
 /** Longer than any turn takes; only for a hung turn. */
 const PATIENCE_MS = 1_200_000;
 const POLL_MS = 400;

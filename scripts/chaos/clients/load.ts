@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeChance, type Chance } from '../../../src/selftest/storm/chance.ts';
 import { type ApiTarget, exchange, type Observation, type TurnRequest } from './exchange.ts';
 import { planOf, type PlanRules } from '../model/plan.ts';
+import { AGAIN } from './operator.ts';
 
 export interface EndedSessions {
   readonly stopped: ReadonlySet<string>;
@@ -114,7 +115,7 @@ async function endSession({ target, chance }: Person, { sessionId, verb, noted }
     const answer = await response?.text().catch(() => undefined);
     // A delete whose reply was lost finds no session the next time.
     if (response?.status === 200 || (response?.status === 404 && verb === 'delete' && sends > 0)) return;
-    if (response !== undefined && response.status !== 503)
+    if (response !== undefined && !AGAIN.has(response.status))
       throw new Error(`A ${verb} was answered ${response.status}: ${answer}`);
     await sleep(25);
   }

@@ -2,6 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 50;
+/** Sent again: it is not the daemon's time, or a standstill has kept the request from arriving in time, so that nothing was done. */
+export const AGAIN: ReadonlySet<number> = new Set([408, 503]);
 
 export interface Reply {
   readonly status: number;
@@ -10,15 +12,18 @@ export interface Reply {
   readonly text: string;
 }
 
+/** `lost`: nobody knows whether it will be carried out. `refused`: with 408 or 503; if it was carried out all the same, that is to be seen. */
+export type NoReply = 'lost' | 'refused';
+
 export interface Operator {
-  /** Sends a request that may be repeated, until the reply is not 503. Throws on any other status than `expected`. */
+  /** Sends a request that may be repeated, until the reply is neither 408 nor 503. Throws on any other status than `expected`. */
   ask<T>(
     method: string,
     path: string,
     options?: { readonly body?: object; readonly expected?: readonly number[] },
   ): Promise<T>;
-  /** Sends a request that arrives; null when its reply was lost, or was 503. */
-  once(method: string, path: string, body?: object): Promise<Reply | null>;
+  /** Sends a request that arrives. */
+  once(method: string, path: string, body?: object): Promise<Reply | NoReply>;
   /** Reads what everybody may read. */
   read(path: string): Promise<{ readonly status: number; readonly text: string }>;
 }
@@ -40,7 +45,7 @@ export function makeOperator({ url, apiKey }: { readonly url: string; readonly a
   async function untilAnswered(path: string, init: RequestInit): Promise<{ status: number; text: string }> {
     for (;;) {
       const reply = await send(path, init);
-      if (reply != null && reply.status !== 503) return reply;
+      if (reply != null && !AGAIN.has(reply.status)) return reply;
       await sleep(PAUSE_MS);
     }
   }
@@ -60,7 +65,8 @@ export function makeOperator({ url, apiKey }: { readonly url: string; readonly a
     once: async (method, path, body) => {
       for (;;) {
         const reply = await send(path, initOf(method, body));
-        if (reply === null || reply?.status === 503) return null;
+        if (reply === null) return 'lost';
+        if (reply !== undefined && AGAIN.has(reply.status)) return 'refused';
         if (reply !== undefined) return { ...reply, data: dataOf(reply.text) };
         await sleep(PAUSE_MS);
       }

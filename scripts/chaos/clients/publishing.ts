@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnedPageWire, OwnedVersionWire } from '../../../src/wire/publishing/page.ts';
 import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import { SITE_ENTRY, siteTextOf } from '../model/plan.ts';
-import type { Operator } from './operator.ts';
+import { type Late, untilKnown } from './late.ts';
+import type { Operator, Reply } from './operator.ts';
 import type { SeenFiring } from './schedules.ts';
 
 const PUBLISHERS = 2;
@@ -26,6 +27,8 @@ export interface Publishers {
   readonly deleted: ReadonlySet<string>;
   /** Sessions whose pages were refused, because the entry isn't there. */
   readonly refused: ReadonlySet<string>;
+  /** By the name of a page, or the reason of a version. */
+  readonly late: Late;
   /** What a reader got that was wrong, in words. */
   readonly problems: readonly string[];
   /** How many shares were read. */
@@ -40,6 +43,7 @@ export function startPublishers(operator: Operator, seed: number, completed: See
   const pages: SeenPage[] = [];
   const deleted = new Set<string>();
   const refused = new Set<string>();
+  const late = new Map<string, number>();
   const problems: string[] = [];
   let [stopping, reads] = [false, 0];
 
@@ -53,16 +57,16 @@ export function startPublishers(operator: Operator, seed: number, completed: See
 
   async function publish(firing: SeenFiring, name: string, chance: Chance): Promise<void> {
     const fields = { name, session_id: firing.session_id, entry_path: SITE_ENTRY };
-    const made = await createPage(operator, fields);
+    const made = await createPage(operator, late, fields);
     if (made === null) return void refused.add(firing.session_id);
     const { publish_key: key, latest_share_code: code } = made;
     const page: SeenPage = { key, versions: new Map([[1, code!]]), withdrawn: new Set(), isDeleted: false };
     pages.push(page);
     for (let i = chance.between(0, MOST_RELEASES); i > 0; i -= 1) {
-      const { version_no, share_code } = await release(operator, key, `release ${i} of ${name}`);
+      const { version_no, share_code } = await release(operator, late, { key, reason: `release ${i} of ${name}` });
       page.versions.set(version_no, share_code);
     }
-    await read(page, page.versions.size, firing);
+    await read(page, [...page.versions.keys()].at(-1)!, firing);
     if (chance.oneIn(3)) {
       deleted.add(firing.session_id);
       await operator.ask('DELETE', `/api/v1/sessions/${firing.session_id}`, { expected: [200, 404] });
@@ -71,7 +75,7 @@ export function startPublishers(operator: Operator, seed: number, completed: See
       page.withdrawn.add(1);
       await operator.ask('DELETE', `/api/v1/shares/${code}`);
     }
-    await read(page, chance.between(1, page.versions.size), firing);
+    await read(page, chance.pick([...page.versions.keys()]), firing);
     if (!chance.oneIn(5)) return;
     page.isDeleted = true;
     await operator.ask('DELETE', `/api/v1/publishes/${key}`, { expected: [200, 404] });
@@ -91,6 +95,7 @@ export function startPublishers(operator: Operator, seed: number, completed: See
     pages,
     deleted,
     refused,
+    late,
     problems,
     reads: () => reads,
     finish: async () => {
@@ -109,30 +114,43 @@ function textsOf({ work }: SeenFiring): string[] {
 /** Creates a page with a name of its own, by which it is found when the reply is lost; null when its entry isn't there. */
 export async function createPage(
   operator: Operator,
+  late: Map<string, number>,
   fields: { readonly name: string } & Readonly<Record<string, unknown>>,
 ): Promise<OwnedPageWire | null> {
-  for (;;) {
-    const reply = await operator.once('POST', '/api/v1/publishes', fields);
-    if (reply?.status === 201) return reply.data as OwnedPageWire;
-    if (reply?.status === 422) return null;
-    if (reply !== null) throw new Error(`A page was answered ${reply.status}: ${reply.text}`);
-    const query = `name=${encodeURIComponent(fields.name)}`;
-    const { items } = await operator.ask<{ items: OwnedPageWire[] }>('GET', `/api/v1/publishes?${query}`);
-    if (items[0] !== undefined) return items[0];
-    await sleep(LOOK_MS);
-  }
+  const { name } = fields;
+  const path = '/api/v1/publishes';
+  return untilKnown<OwnedPageWire | null>(late, {
+    name,
+    pauseMs: LOOK_MS,
+    send: () => operator.once('POST', path, fields),
+    take: (reply) => (reply.status === 422 ? null : (createdOf(reply, 'A page') as OwnedPageWire)),
+    look: async () => {
+      const query = `name=${encodeURIComponent(name)}`;
+      return (await operator.ask<{ items: OwnedPageWire[] }>('GET', `${path}?${query}`)).items[0];
+    },
+  });
 }
 
 /** Publishes a version with a reason of its own, by which it is found. */
-async function release(operator: Operator, key: string, reason: string): Promise<OwnedVersionWire> {
+async function release(
+  operator: Operator,
+  late: Map<string, number>,
+  { key, reason }: { readonly key: string; readonly reason: string },
+): Promise<OwnedVersionWire> {
   const path = `/api/v1/publishes/${key}/versions`;
-  for (;;) {
-    const reply = await operator.once('POST', path, { reason });
-    if (reply?.status === 201) return reply.data as OwnedVersionWire;
-    if (reply !== null) throw new Error(`A version was answered ${reply.status}: ${reply.text}`);
-    const { items } = await operator.ask<{ items: OwnedVersionWire[] }>('GET', path);
-    const made = items.find((version) => version.reason === reason);
-    if (made !== undefined) return made;
-    await sleep(LOOK_MS);
-  }
+  return untilKnown<OwnedVersionWire>(late, {
+    name: reason,
+    pauseMs: LOOK_MS,
+    send: () => operator.once('POST', path, { reason }),
+    take: (reply) => createdOf(reply, 'A version') as OwnedVersionWire,
+    look: async () => {
+      const { items } = await operator.ask<{ items: OwnedVersionWire[] }>('GET', path);
+      return items.find((version) => version.reason === reason);
+    },
+  });
+}
+
+function createdOf({ status, data, text }: Reply, what: string): unknown {
+  if (status === 201) return data;
+  throw new Error(`${what} was answered ${status}: ${text}`);
 }

@@ -36,7 +36,7 @@ export async function startResults(daemon: Asked, seed: number): Promise<Results
     for (const [name, entryPath] of PAGES) {
       const taskId = ids.get(name)!;
       const fields = { name: `Page of ${name}`, scheduled_task_id: taskId, entry_path: entryPath };
-      taskPages.push({ key: (await createPage(operator, fields))!.publish_key, taskId, entryPath });
+      taskPages.push({ key: (await createPage(operator, new Map(), fields))!.publish_key, taskId, entryPath });
     }
   });
   const publishers = startPublishers(operator, seed, schedules.completed);

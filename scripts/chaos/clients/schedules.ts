@@ -3,11 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FiringWire } from '../../../src/wire/schedules/scheduled-task.ts';
 import { type Chance, makeChance } from '../../../src/selftest/storm/chance.ts';
 import { FIRST_SCHEDULED, wordsOf } from '../model/plan.ts';
+import { type Late, untilKnown } from './late.ts';
 import type { Operator } from './operator.ts';
 
 const LOOK_MS = 200;
 const BUSY_MS = 300;
 const MOST_STEPS = 3;
+/** More than a task ever has in progress. */
+const NEWEST = 20;
 const YEARLY = '0 0 1 1 *';
 const EACH_MINUTE = '* * * * *';
 
@@ -39,6 +42,8 @@ export interface Schedules {
   readonly works: readonly Work[];
   /** Firings that the daemon has confirmed, by id: what each was asked to do. */
   readonly fired: ReadonlyMap<number, Work>;
+  /** By the id of a task: of firings. */
+  readonly late: Late;
   /** Completed firings that nobody has taken yet. */
   readonly completed: SeenFiring[];
   /** Starts no more; resolves when every firing has ended. */
@@ -65,6 +70,7 @@ export async function startSchedules(
     operator,
     chance,
     fired: new Map(),
+    late: new Map(),
     completed: [],
     stopping: { aborted: false },
     newWork: (taskId) => {
@@ -86,6 +92,7 @@ export async function startSchedules(
     ids,
     works,
     fired: clients.fired,
+    late: clients.late,
     completed: clients.completed,
     finish: async () => {
       clients.stopping.aborted = true;
@@ -100,6 +107,7 @@ interface Clients {
   readonly operator: Operator;
   readonly chance: Chance;
   readonly fired: Map<number, Work>;
+  readonly late: Map<string, number>;
   readonly completed: SeenFiring[];
   readonly stopping: { aborted: boolean };
   newWork(taskId: string): Work;
@@ -132,7 +140,7 @@ async function fireOnRequest(clients: Clients, task: Task): Promise<void> {
     const firings: { id: number; work: Work }[] = [];
     for (let i = chance.between(1, task.atOnce); i > 0 && !stopping.aborted; i -= 1) {
       const work = await change(clients, task);
-      const { id } = await fire(operator, task);
+      const { id } = await fire(clients, task);
       fired.set(id, work);
       firings.push({ id, work });
     }
@@ -163,7 +171,7 @@ async function fireByClock(clients: Clients, task: Task): Promise<void> {
     await sleep(LOOK_MS);
   }
   await operator.ask('PATCH', pathOf(task), { body: { enabled: false } });
-  const unfinished = async () => (await newestOf(operator, task, 20)).some(({ ended_at }) => ended_at === null);
+  const unfinished = async () => (await newestOf(operator, task, NEWEST)).some(({ ended_at }) => ended_at === null);
   while (await unfinished()) await sleep(LOOK_MS);
 }
 
@@ -180,26 +188,30 @@ async function newestOf(operator: Operator, task: Task, limit: number): Promise<
 }
 
 /** Fires a task that nobody else fires: when the reply is lost, a new firing is this one. */
-async function fire(operator: Operator, task: Task): Promise<FiringWire> {
+async function fire({ operator, late }: Clients, task: Task): Promise<FiringWire> {
   const [before] = await newestOf(operator, task, 1);
-  for (;;) {
-    const reply = await operator.once('POST', `${pathOf(task)}/run`);
-    if (reply?.status === 201) return reply.data as FiringWire;
-    if (reply !== null && reply.status !== 409 && reply.status !== 429)
-      throw new Error(`A firing was answered ${reply.status}: ${reply.text}`);
-    if (reply === null) {
+  return untilKnown<FiringWire>(late, {
+    name: task.id,
+    pauseMs: BUSY_MS,
+    send: () => operator.once('POST', `${pathOf(task)}/run`),
+    take: ({ status, data, text }) => {
+      if (status === 201) return data as FiringWire;
+      if (status === 409 || status === 429) return undefined;
+      throw new Error(`A firing was answered ${status}: ${text}`);
+    },
+    look: async () => {
       const [newest] = await newestOf(operator, task, 1);
-      if (newest !== undefined && newest.id > (before?.id ?? 0)) return newest;
-    }
-    await sleep(BUSY_MS);
-  }
+      return newest !== undefined && newest.id > (before?.id ?? 0) ? newest : undefined;
+    },
+  });
 }
 
 /** Waits until firings have ended. */
 async function endsOf(operator: Operator, task: Task, ids: readonly number[]): Promise<Map<number, FiringWire>> {
   for (;;) {
-    const newest = await newestOf(operator, task, ids.length);
-    if (newest.every(({ ended_at }) => ended_at !== null)) return new Map(newest.map((firing) => [firing.id, firing]));
+    const own = (await newestOf(operator, task, NEWEST)).filter(({ id }) => ids.includes(id));
+    if (own.length === ids.length && own.every(({ ended_at }) => ended_at !== null))
+      return new Map(own.map((firing) => [firing.id, firing]));
     await sleep(LOOK_MS);
   }
 }

@@ -54,12 +54,17 @@ export function makeHttpsServer(app: HttpApp, pair: KeyPair, over: Partial<Secur
 }
 
 function prepare<S extends Server | SecureServer>(server: S, app: HttpApp, clock: Clock): S {
+  /** Connections that were refused. */
+  const refused = new WeakSet<Duplex>();
   const begin: HttpApp = (req, res) => {
+    // It has arrived after all, as after a standstill, but its client was told that it hasn't, and may have sent it elsewhere.
+    if (refused.has(req.socket)) return;
     // Of more than a thousand, Node leaves out the last in silence: those that a proxy appends.
     if (req.rawHeaders.length <= 2 * MAX_HEADERS) app(req, res);
     else refuse(TOO_MANY_HEADERS, req.socket);
   };
   const refuse = (error: ParserError, socket: Duplex) => {
+    refused.add(socket);
     answerParserError(error, socket);
     // The client may keep its end open forever: a reply with only a FIN would not free the connection.
     const timer = clock.after(LINGER_MS, () => socket.destroy());
@@ -82,6 +87,7 @@ interface ParserAnswer {
   readonly message: string;
 }
 
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
 const BAD_FRAMING: ParserAnswer = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 const PARSER_ANSWERS: ReadonlyMap<string, ParserAnswer> = new Map([
   [
@@ -92,7 +98,7 @@ const PARSER_ANSWERS: ReadonlyMap<string, ParserAnswer> = new Map([
     'HPE_CHUNK_EXTENSIONS_OVERFLOW',
     { status: '413 Content Too Large', message: 'The chunk extensions are too large.' },
   ],
-  ['ERR_HTTP_REQUEST_TIMEOUT', { status: '408 Request Timeout', message: 'The request took too long to arrive.' }],
+  [TOO_LATE, { status: '408 Request Timeout', message: 'The request took too long to arrive.' }],
 ]);
 
 /** Replies in the first shape to what the parser could not read, and closes the connection (A2). */
@@ -100,6 +106,8 @@ function answerParserError(error: ParserError, socket: Duplex): void {
   const { _httpMessage: current } = socket as Duplex & { readonly _httpMessage?: ServerResponse };
   // In the middle of another reply, this one can't be sent.
   if (!socket.writable || current?.headersSent === true) return void socket.destroy(error);
+  // What is left of its body may arrive as well.
+  if (error.code === TOO_LATE) socket.once('finish', () => current?.req.destroy());
   const { status, message } = PARSER_ANSWERS.get(error.code ?? '') ?? BAD_FRAMING;
   const facts: ErrorFacts = { type: 'invalid_request_error', message, status: Number.parseInt(status, 10) };
   const body = JSON.stringify(errorBody(facts, 'bare'));

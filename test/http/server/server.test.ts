@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeHttpServer } from '../../../src/http/server/server.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
@@ -70,6 +71,50 @@ test('a client that got such a reply and keeps its end of the connection open is
   expect(await open()).toBe(1);
   clock.advance(2_000);
   await waitFor(async () => (await open()) === 0);
+});
+
+/** A connection to a server that waits for no request: what it has heard, and bodies of requests that arrived as a whole. */
+async function lateConnection() {
+  const bodies: string[] = [];
+  const server = makeHttpServer((req, res) => {
+    text(req).then(
+      (body) => {
+        bodies.push(body);
+        res.end();
+      },
+      () => bodies.push('broken off'),
+    );
+  });
+  [server.headersTimeout, server.requestTimeout] = [1, 1];
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  let heard = '';
+  socket.on('error', () => undefined).on('data', (chunk: Buffer) => (heard += chunk.toString()));
+  const closed = new Promise((resolve) => void socket.once('close', resolve));
+  return { socket, bodies, closed, heard: () => heard };
+}
+
+const SMALL_POST = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n';
+
+test('a request that arrives after its client was told that it took too long is not carried out', async () => {
+  const { socket, bodies, closed, heard } = await lateConnection();
+  await waitFor(() => heard().includes('\r\n\r\n'));
+  expect(heard().split('\r\n')[0]).toBe('HTTP/1.1 408 Request Timeout');
+  socket.end(`${SMALL_POST}late`);
+  await closed;
+  expect(bodies).toEqual([]);
+});
+
+test('a body whose rest arrives after its client was told so never arrives as a whole', async () => {
+  const { socket, bodies, closed, heard } = await lateConnection();
+  socket.write(`${SMALL_POST}la`);
+  await waitFor(() => heard().includes('\r\n\r\n'));
+  expect(heard().split('\r\n')[0]).toBe('HTTP/1.1 408 Request Timeout');
+  socket.end('te');
+  await closed;
+  expect(bodies).toEqual(['broken off']);
 });
 
 test('a request without Host is 400 in the shape of its path', async () => {

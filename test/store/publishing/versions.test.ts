@@ -218,6 +218,26 @@ test('the wait for files ends after twenty seconds', async () => {
   expect([fixture.listeners.size, fixture.count('publish_pages')]).toEqual([0, 0]);
 });
 
+test('who waits for files when the daemon ends is refused, and nothing is published once they are known', async () => {
+  const fixture = await publishFixture();
+  const run = await fixture.uncollected();
+  const source = { sessionSeq: run.sessionSeq, entryPath: '/site/index.html' };
+  const page = aPage(fixture.user.seq, { sessionSeq: run.sessionSeq });
+  const released = fixture.versions.publish(source, { ...MANUAL, page });
+  await vi.waitUntil(() => fixture.listeners.size === 1);
+  fixture.versions.endWaits();
+  await expect(released).rejects.toMatchObject({
+    reason: 'unavailable',
+    message: expect.stringContaining('restarting'),
+  });
+  await expect(fixture.versions.publish(source, { ...MANUAL, page })).rejects.toMatchObject({ reason: 'unavailable' });
+  await fixture.store.artifacts.recordArtifacts(run.seq, { files: SITE, skipped: {} });
+  fixture.collected(run.sessionSeq);
+  expect([fixture.listeners.size, fixture.count('publish_pages')]).toEqual([0, 0]);
+  // What needs no waiting is still done.
+  expect(await fixture.versions.publish(source, { ...MANUAL, page })).toMatchObject({ kind: 'published', no: 1 });
+});
+
 test('a session that was deleted gives no version, and its versions stay', { tags: ['F1-copy'] }, async () => {
   const fixture = await publishFixture();
   const run = await fixture.workspace();
