@@ -102,11 +102,7 @@ export function makeConversations({
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(spooled, limits.maxTextMb * MB);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
-    const { input, stream, ignored } = await wire.read(exchange.body, reading, {
-      idempotencyKey: headers['Idempotency-Key'] ?? null,
-      sessionId: headers['Errand-Session-Id'] ?? null,
-      offeredSession: headers['X-Session-Id'] ?? null,
-    });
+    const { input, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
@@ -155,6 +151,12 @@ export function makeConversations({
     ...makeLookUps({ operations, openStream }),
   };
 }
+
+const saidIn = (headers: Static<typeof turnHeaders>): TurnHeaders => ({
+  idempotencyKey: headers['Idempotency-Key'] ?? null,
+  sessionId: headers['Errand-Session-Id'] ?? null,
+  offeredSession: headers['X-Session-Id'] ?? null,
+});
 
 /** The handlers of existing runs. */
 function makeLookUps({
