@@ -61,7 +61,7 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
+  const { store, access, blobs, disk, schemas, fetchImages, closing } = parts;
   const continuedSession = makeContinuedSession(parts);
   return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
@@ -80,7 +80,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       // Fetching may have taken a long time.
       refuseWhileDraining();
       const { traceParent = null } = asking;
-      const turn = await accept(caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
+      const turn = await admit(parts, caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -93,41 +93,44 @@ export function makeAcceptTurn(parts: AcceptParts) {
   function refuseWhileDraining(): void {
     if (closing()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
+}
 
-  async function accept(
-    caller: KeyCaller,
-    input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
-    kept: KeptContent,
-  ): Promise<AcceptedTurn> {
-    // Another one may take turns again since the last look.
-    if (parts.node.allDrain()) await parts.node.look();
-    const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
-    const userQuotaBytes = settings().workspace.userQuotaMb * MB;
-    const turn: Omit<NewTurn, 'start'> = {
-      user: caller.user,
-      key: caller.key,
-      protocol: input.protocol,
-      requestedModel: input.model,
-      includeUsage: input.includeUsage,
-      traceParent: input.traceParent ?? null,
-      outputSchema: input.outputSchema,
-      resultInContent: input.resultInContent,
-      sessionId: input.sessionId,
-      sessionSeq: input.sessionSeq,
-      idempotencyKey: input.idempotencyKey,
-      setup,
-      ...kept,
-      ...namesOf(kept),
-      userQuotaBytes,
-      ...limitsOf(parts, input),
-    };
-    const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
-    const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
-    // The run may have begun meanwhile.
-    await store.durable();
-    if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
-    return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
-  }
+/** Has the queue admit a turn whose attachments are kept. */
+async function admit(
+  parts: AcceptParts,
+  caller: KeyCaller,
+  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
+  kept: KeptContent,
+): Promise<AcceptedTurn> {
+  const { store, queue, settings, makeSetup, clock } = parts;
+  // Another one may take turns again since the last look.
+  if (parts.node.allDrain()) await parts.node.look();
+  const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
+  const userQuotaBytes = settings().workspace.userQuotaMb * MB;
+  const turn: Omit<NewTurn, 'start'> = {
+    user: caller.user,
+    key: caller.key,
+    protocol: input.protocol,
+    requestedModel: input.model,
+    includeUsage: input.includeUsage,
+    traceParent: input.traceParent ?? null,
+    outputSchema: input.outputSchema,
+    resultInContent: input.resultInContent,
+    sessionId: input.sessionId,
+    sessionSeq: input.sessionSeq,
+    idempotencyKey: input.idempotencyKey,
+    setup,
+    ...kept,
+    ...namesOf(kept),
+    userQuotaBytes,
+    ...limitsOf(parts, input),
+  };
+  const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
+  const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
+  // The run may have begun meanwhile.
+  await store.durable();
+  if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
+  return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
 }
 
 /** What the nodes leave room for (§8). */
