@@ -137,6 +137,8 @@ export interface Settings {
     readonly firingsDays: number;
     /** Whole sessions of scheduled tasks, after their last run. */
     readonly scheduledSessionsDays: number;
+    /** Whole sessions that nobody comes back to (M1). */
+    readonly throwAwaySessionsDays: number;
     /** Versions of a published page. */
     readonly versionsKeep: number;
     /** Copies of the database from before an upgrade. */

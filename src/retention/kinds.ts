@@ -59,6 +59,10 @@ export function makeKinds({ store: { retention: verbs }, seal, emptyIdle, upgrad
     age('events', ofEvents, { remove: verbs.eventsOfRuns, count: verbs.countEventsOfRuns }),
     age('session_events', ofEvents, { remove: verbs.eventsOfSessions, count: verbs.countEventsOfSessions }),
     age('run_details', (keep) => keep.runsDays, { remove: verbs.detailsOfRuns, count: verbs.countDetailsOfRuns }),
+    age('throw_away_sessions', (keep) => keep.throwAwaySessionsDays, {
+      remove: verbs.throwAwaySessions,
+      count: verbs.countThrowAwaySessions,
+    }),
     age('scheduled_sessions', (keep) => keep.scheduledSessionsDays, {
       remove: verbs.scheduledSessions,
       count: verbs.countScheduledSessions,

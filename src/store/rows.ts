@@ -36,6 +36,7 @@ export const API_KEY = rowKind<ApiKey>({
   target: plain,
   capabilityConfig: json,
   projectId: plain,
+  continueBy: plain,
   expiresAt: plain,
   lastUsedAt: plain,
   revokedAt: plain,

@@ -44,6 +44,7 @@ test('without any source, every setting has its default, and that is its origin'
       exportsDays: 30,
       firingsDays: 0,
       scheduledSessionsDays: 0,
+      throwAwaySessionsDays: 1,
       versionsKeep: 0,
       upgradeCopiesDays: 30,
     },

@@ -23,6 +23,7 @@ const NEVER: Settings['retention'] = {
   exportsDays: 0,
   firingsDays: 0,
   scheduledSessionsDays: 0,
+  throwAwaySessionsDays: 0,
   versionsKeep: 0,
   upgradeCopiesDays: 0,
 };

@@ -189,7 +189,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
-    'getSetup findAttachment find deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
+    'getSetup findAttachment find findContinued deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',
@@ -222,7 +222,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
   runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest findTraceParent discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop isStoppingAt waitForUser expireQueued findNewestQueued',
   retention:
-    'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions firings scheduledSessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
+    'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions countThrowAwaySessions firings scheduledSessions throwAwaySessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',
   durable: '',
   fault: '',

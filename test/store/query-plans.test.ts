@@ -43,7 +43,7 @@ const PUBLISHED =
   /^SELECT (count\(\*\) AS total FROM \(SELECT 1|[pv]\.).* FROM publish_(pages p|versions v)\b(?!.* [pv]\.(user_seq|page_id) = \+).* LIMIT \+\?( OFFSET \+\?)?\)?$/s;
 /** What is old, from its oldest row on: a portion of each commit. */
 const OLDEST =
-  / INDEX (runs_ended|\w+_by_age|firings_ended|sessions_(scheduled|idle)|publish_pages_by_versions) \(\w+[<>]\?( AND \w+<\?)?\)$|^SEARCH audit_entries USING INTEGER PRIMARY KEY \(rowid([<>]\?)( AND rowid<\?)?\)$/;
+  / INDEX (runs_ended|\w+_by_age|firings_ended|sessions_(scheduled|idle|throw_away)|publish_pages_by_versions) \(\w+[<>]\?( AND \w+<\?)?\)$|^SEARCH audit_entries USING INTEGER PRIMARY KEY \(rowid([<>]\?)( AND rowid<\?)?\)$/;
 const OF_A_PORTION = / LIMIT \+\?(\)|$)| LIMIT 1$|^DELETE FROM audit_entries WHERE id <= \+\?$/;
 /** What a portion selects by other rows, its limit doesn't count: it may pass thousands before the first that it finds. */
 const passesOthers = (sql: string) =>

@@ -51,6 +51,13 @@ export const RETENTION_OPTIONS = {
       'Days that sessions of scheduled tasks are kept after their last run. Then they are deleted with their files, except ' +
       'those that a published page is made of.',
   },
+  'retention.throw_away_sessions_days': {
+    schema: days,
+    fallback: 1,
+    about:
+      'Days that sessions are kept which programs open beside a conversation, such as for its title, where their key is made ' +
+      'with --continue-by. Nobody comes back to them.',
+  },
   'retention.versions_keep': {
     schema: count(0, 100_000),
     fallback: 0,

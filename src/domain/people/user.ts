@@ -48,6 +48,8 @@ export interface ApiKey {
   /** What was chosen for free mode; a field that is absent follows the defaults of the definitions. */
   readonly capabilityConfig: Partial<CapabilityConfig>;
   readonly projectId: string | null;
+  /** How its sessions are found for clients that name none, as `continueByOf` reads it; null: not at all. */
+  readonly continueBy: string | null;
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;

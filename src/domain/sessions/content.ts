@@ -19,6 +19,8 @@ export interface Attachment {
 export interface TextBlock {
   readonly type: 'text';
   readonly text: string;
+  /** Set on what a client says that was said before (M1). */
+  readonly quoted?: true;
 }
 
 /** The position of an attachment in the user's text. */

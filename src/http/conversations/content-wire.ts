@@ -13,6 +13,8 @@ import type { TurnText } from './turn-text.ts';
 export interface ContentParts {
   /** Largest decoded attachment (`MAX_UPLOAD_SIZE_MB`). */
   readonly maxUploadBytes: number;
+  /** Of one turn. */
+  readonly maxTextBytes: number;
   /** Long strings of the body. */
   readonly spooled: SpooledStrings;
   /** Reads texts, and counts them. */

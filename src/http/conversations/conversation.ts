@@ -3,6 +3,7 @@ import { MB } from '../../domain/byte-units.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
+import { continueByOf } from '../../domain/sessions/continue-by.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
@@ -12,8 +13,10 @@ import type { ContentParts } from './content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../replies/head.ts';
+import { type ConversationRequest, readConversation } from './conversation-so-far.ts';
 import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
+import type { Conversation } from '../../operations/turns/turn.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest, readHeaders } from '../frame/query.ts';
 import { errorBody, NO_RETRY } from '../replies/render-error.ts';
@@ -29,26 +32,32 @@ import { rejoinHeaders, turnHeaders } from '../../wire/conversations/headers.ts'
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';
-import type { TurnHeaders, TurnRequest } from './turn-wire.ts';
+import type { IgnoredPart, TurnHeaders, TurnRequest } from './turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire<B, R extends object> {
   readonly shape: ErrorShape;
   read(request: B, parts: ContentParts, headers: TurnHeaders): Promise<TurnRequest>;
   render(run: Run): R;
+  /** What says of the conversation that it belongs to. */
+  said(request: B): Pick<ConversationRequest, 'messages' | 'metadata'>;
   /** The reply to a submission; absent where no run is in the background. */
   submitted?(found: BackgroundRun): Reply<R>;
 }
 
+const said = ({ messages, metadata }: MessagesRequest | ChatRequest) => ({ messages, metadata: metadata?.said ?? {} });
+
 const MESSAGES: ConversationWire<MessagesRequest, ConversationReplyWire> = {
   shape: 'bare',
   read: readMessagesTurn,
+  said,
   render: renderMessage,
   submitted: (found) => backgroundReply(202, found),
 };
 const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
   shape: 'chat',
   read: readChatTurn,
+  said,
   render: renderCompletion,
 };
 
@@ -101,15 +110,18 @@ export function makeConversations({
     const { res, spooled, takeRoom } = exchange;
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(spooled, limits.maxTextMb * MB);
-    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
-    const { input, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
+    const maxTextBytes = limits.maxTextMb * MB;
+    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, maxTextBytes, spooled, text };
+    const { input: turn, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
+    const conversation = await conversationOf(wire, exchange, caller, reading);
+    const input = { ...turn, conversation };
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
-    if (ignored.length > 0) setHeaders(res, { 'X-Errand-Ignored': ignored.join(', ') });
+    nameIgnored(res, conversation === null ? ignored : ignored.filter((part) => part !== 'history'));
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
@@ -150,6 +162,18 @@ export function makeConversations({
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
     ...makeLookUps({ operations, openStream }),
   };
+}
+
+/** Null where the key's sessions are continued by their ids alone. */
+async function conversationOf<B>(
+  { said }: Pick<ConversationWire<B, object>, 'said'>,
+  { req, body }: Turn<B>,
+  { key }: KeyCaller,
+  { spooled, maxTextBytes: maxCharacters }: ContentParts,
+): Promise<Conversation | null> {
+  const by = key.continueBy === null ? undefined : continueByOf(key.continueBy);
+  if (by === undefined) return null;
+  return readConversation(by, { ...said(body), headers: req.headers }, { spooled, maxCharacters });
 }
 
 const saidIn = (headers: Static<typeof turnHeaders>): TurnHeaders => ({
@@ -209,6 +233,10 @@ function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
     : 'repeating the request would begin a second run.';
   const message = `${error.message} Its result comes at GET /openapi/v1/runs/${run.id}/stream; ${again}`;
   return new ErrandError(error.reason, message, { cause: error, details: error.details });
+}
+
+function nameIgnored(res: ServerResponse, ignored: readonly IgnoredPart[]): void {
+  if (ignored.length > 0) setHeaders(res, { 'X-Errand-Ignored': ignored.join(', ') });
 }
 
 function nameRun(res: ServerResponse, run: Run): void {

@@ -45,11 +45,12 @@ export interface NewKey {
   readonly target: string;
   readonly capabilityChoice: CapabilityChoice | null;
   readonly projectId: string | null;
+  readonly continueBy: string | null;
   readonly expiresInSeconds: number | null;
 }
 
 /** Absent fields stay unchanged. */
-export interface KeyRequest extends Pick<KeyChange, 'name' | 'model' | 'target'> {
+export interface KeyRequest extends Pick<KeyChange, 'name' | 'model' | 'target' | 'continueBy'> {
   readonly capabilityChoice?: CapabilityChoice;
 }
 
@@ -101,6 +102,7 @@ export function makeKeyOperations(parts: KeyParts) {
         target: input.target,
         capabilityConfig,
         projectId: input.projectId,
+        continueBy: input.continueBy,
         expiresAt: input.expiresInSeconds === null ? null : clock.now() + input.expiresInSeconds * 1_000,
       };
       const key = await store.keys.create(newKey, audit.change(caller, 'key.create', itself));

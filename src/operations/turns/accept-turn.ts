@@ -23,7 +23,7 @@ import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Settings } from '../../domain/settings.ts';
-import type { Acceptance, NewTurn } from '../../store/lifecycle/accept-run.ts';
+import type { Acceptance, ConversationNote, NewTurn } from '../../store/lifecycle/accept-run.ts';
 import type { BackgroundLimits, BackgroundRefusal } from '../../store/runs/admit-background.ts';
 import type { StartInput } from '../../store/lifecycle/start-run.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -31,6 +31,7 @@ import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
 import type { Access } from '../access.ts';
 import { safeName } from './safe-name.ts';
+import { quotedHistory } from './quoted-history.ts';
 import { makeContinuedSession } from './continued-session.ts';
 import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
@@ -65,7 +66,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
   const continuedSession = makeContinuedSession(parts);
   return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
-    const input = { ...asked, sessionId: asked.sessionId ?? (await continuedSession(caller, asked)) };
+    const { sessionId, note, quoted } = await continuedSession(caller, asked);
+    const input = { ...asked, sessionId, content: [...quotedHistory(quoted), ...asked.content] };
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
@@ -80,7 +82,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
       // Fetching may have taken a long time.
       refuseWhileDraining();
       const { traceParent = null } = asking;
-      const turn = await admit(parts, caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
+      const found = { sessionSeq: session?.seq ?? null, note };
+      const turn = await admit(parts, caller, { ...input, traceParent, ...found }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -99,7 +102,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
 async function admit(
   parts: AcceptParts,
   caller: KeyCaller,
-  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
+  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'> & { readonly note?: ConversationNote | undefined },
   kept: KeptContent,
 ): Promise<AcceptedTurn> {
   const { store, queue, settings, makeSetup, clock } = parts;
@@ -119,6 +122,7 @@ async function admit(
     sessionId: input.sessionId,
     sessionSeq: input.sessionSeq,
     idempotencyKey: input.idempotencyKey,
+    ...(input.note !== undefined && { conversation: input.note }),
     setup,
     ...kept,
     ...namesOf(kept),
@@ -259,7 +263,7 @@ async function storeUpload(
 
 /** What a turn, and a session that it opens, are called. */
 function namesOf({ content, attachments }: KeptContent): Pick<NewTurn, 'title' | 'preview'> {
-  const text = textOf(content);
+  const text = textOf(content.filter((block) => block.type !== 'text' || block.quoted !== true));
   return { title: titleOf(text) || attachments[0]?.name || 'Untitled', preview: previewOf(text) };
 }
 

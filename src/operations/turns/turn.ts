@@ -1,6 +1,7 @@
 // A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Link, Said } from '../../domain/sessions/history-chain.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */
@@ -15,7 +16,7 @@ export interface UploadBytes {
  * image on the web, and `field` the request's field that contains the address (C3, C4).
  */
 export type InputBlock =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text'; readonly text: string; readonly quoted?: true }
   | {
       readonly type: 'upload';
       readonly media: 'image' | 'file';
@@ -32,6 +33,19 @@ export type InputBlock =
       readonly field: string;
     };
 
+/** What a client says of the conversation that a turn belongs to, where its key goes by that (M1). */
+export interface Conversation {
+  /** What it calls it; null where it has no name. */
+  readonly name: string | null;
+  /** Of what it resends; null where it resends nothing, or more than can be read. */
+  readonly resent: Link | null;
+  /** Up to the user's message. */
+  readonly asked: Link;
+  /** The end of what it resends, in order. */
+  readonly earlier: readonly Said[];
+  readonly isSideRequest: boolean;
+}
+
 /** The input of one turn: the last `user` message and what goes with it. */
 export interface TurnInput {
   readonly protocol: Protocol;
@@ -41,6 +55,8 @@ export interface TurnInput {
   readonly sessionId: string | null;
   /** What may be the id of a session of the key, and is continued only then (M1). */
   readonly offeredSession: string | null;
+  /** Null where the key's sessions are continued by their ids alone. */
+  readonly conversation?: Conversation | null;
   readonly idempotencyKey: string | null;
   /** Present when the run is to continue in the background; its payload is returned verbatim. */
   readonly background: { readonly payload: string | null } | null;

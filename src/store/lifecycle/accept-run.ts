@@ -4,6 +4,7 @@ import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { Link } from '../../domain/sessions/history-chain.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
@@ -37,6 +38,8 @@ export interface NewTurn extends Submission {
   /** The number of that session; null where it wasn't looked up. */
   readonly sessionSeq: number | null;
   readonly title: string;
+  /** What its client says of the conversation. */
+  readonly conversation?: ConversationNote;
   /** The setup of a new session; ignored when the session exists. */
   readonly setup: SessionSetup;
   readonly content: readonly UserBlock[];
@@ -52,6 +55,13 @@ export interface NewTurn extends Submission {
   readonly start: StartInput | null;
   /** Present for a background run, with the limits it is admitted under. */
   readonly background: { readonly payload: string | null; readonly limits: BackgroundLimits } | null;
+}
+
+/** What is kept of it (M1): its name and whether nobody comes back count for a new session, `history` for the run. */
+export interface ConversationNote {
+  readonly clientName: string | null;
+  readonly isThrowAway: boolean;
+  readonly history: Link | null;
 }
 
 /** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
@@ -215,8 +225,10 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
 
-function sessionOf({ user, key, title, setup }: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
-  return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup };
+function sessionOf({ user, key, title, setup, conversation }: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
+  const { clientName = null, isThrowAway = false } = conversation ?? {};
+  const named = { clientName, isThrowAway };
+  return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup, ...named };
 }
 
 type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
@@ -236,6 +248,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     resultInContent: turn.resultInContent,
     idempotencyKey: turn.idempotencyKey,
     traceParent: turn.traceParent ?? null,
+    history: turn.conversation?.history ?? null,
   };
 }
 
@@ -245,9 +258,9 @@ function* continueSession(tx: Transaction, open: OpenSession, start: PlannedStar
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
     isStopping(open)
-      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node) WHERE seq = ?'
-      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), stop_requested_at = NULL, stop_confirmed_at = NULL,
-           stop_cause = NULL WHERE seq = ?`,
+      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = 0 WHERE seq = ?'
+      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = 0, stop_requested_at = NULL,
+           stop_confirmed_at = NULL, stop_cause = NULL WHERE seq = ?`,
     status,
     tx.now,
     start?.workspaceNode ?? null,

@@ -1,5 +1,6 @@
 // Ends runs: finalizing when the agent has ended, settled when its message is written.
 import type { NewEvent } from '../../domain/sessions/journal-event.ts';
+import type { Link } from '../../domain/sessions/history-chain.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {
@@ -19,6 +20,7 @@ import { addToTotals } from '../sessions/session-totals.ts';
 import { type Conclusion, findConclusion, leaveNothing, reportConclusion } from '../artifacts/conclusion.ts';
 import { eventsOfResult } from '../journal/result-events.ts';
 import { type Fence, OF_RUN, type Progress } from '../runs/fence.ts';
+import { keepHistoryIn } from './keep-history.ts';
 import { closeOpenBlock } from './record-progress.ts';
 import { type UsageRow, usageOf, writeLastMessage } from './last-message.ts';
 import { expireOfRun } from './wait-for-user.ts';
@@ -84,11 +86,13 @@ interface EndFacts extends UsageRow {
   attempt: number;
   isScheduled: number;
   resultInContent: number;
+  /** Null unless the client resends the conversation. */
+  historyAsked: Link | null;
 }
 
 const END_FACTS = `protocol, worked_ms, attempt, schedule_mode = 'scheduled' AS isScheduled,
   input_tokens, output_tokens, cache_read_tokens,
-  cache_write_tokens, result_in_content`;
+  cache_write_tokens, result_in_content, history_asked`;
 
 // An answer that is the text of the last step isn't stored a second time.
 const OUTCOME = `outcome = ?, answer = nullif(?, (SELECT text FROM steps WHERE run_seq = runs.seq ORDER BY step DESC LIMIT 1)),
@@ -262,12 +266,13 @@ export function* failUnclaimedIn(tx: Transaction, fence: RunRef, error: RunError
 function* leaveIn(
   tx: Transaction,
   fence: RunRef,
-  { workedMs, attempt, isScheduled }: EndFacts,
+  { workedMs, attempt, isScheduled, historyAsked }: EndFacts,
   { messages, event }: { readonly messages: number; readonly event: EndEvent },
 ): Step<void> {
   const status = event.type === 'run.stopped' ? 'canceled' : event.payload.status;
   yield* addToTotals(tx, fence.sessionSeq, { messages, workedMs });
   tx.emit(fence.sessionSeq, fence.runSeq, event);
+  if (historyAsked !== null) yield* keepHistoryIn(tx, fence.runSeq, historyAsked);
   // Before the next run is looked for: it may be the one of the next step.
   if (isScheduled === 1) {
     yield* endedIn(tx, { runSeq: fence.runSeq, status, hadBegun: attempt > 0, message: messageOf(event) });

@@ -11,10 +11,10 @@ export type NewApiKey = Pick<
   ApiKey,
   'id' | 'userSeq' | 'name' | 'scope' | 'lastFour' | 'model' | 'target' | 'projectId' | 'expiresAt'
 > &
-  Partial<Pick<ApiKey, 'capabilityConfig'>> & { readonly secretSha256: Buffer };
+  Partial<Pick<ApiKey, 'capabilityConfig' | 'continueBy'>> & { readonly secretSha256: Buffer };
 
 /** What may change of a key; absent fields stay unchanged. */
-export type KeyChange = Partial<Pick<ApiKey, 'name' | 'model' | 'target' | 'capabilityConfig'>>;
+export type KeyChange = Partial<Pick<ApiKey, 'name' | 'model' | 'target' | 'continueBy' | 'capabilityConfig'>>;
 
 /** A key with the names of its owner. */
 export interface OwnedKey extends ApiKey {
@@ -81,10 +81,11 @@ export function makeApiKeys(database: Database) {
       auditedWrite(note, function* (tx) {
         const key = { ...(yield* getIn(tx, id)), ...change };
         yield* tx.run(
-          'UPDATE api_keys SET name = ?, model = ?, target = ?, capability_config = ? WHERE id = ?',
+          'UPDATE api_keys SET name = ?, model = ?, target = ?, continue_by = ?, capability_config = ? WHERE id = ?',
           key.name,
           key.model,
           key.target,
+          key.continueBy,
           JSON.stringify(key.capabilityConfig),
           id,
         );
@@ -115,7 +116,7 @@ function* getIn(tx: Reader, id: string): Step<OwnedKey> {
 export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<OwnedKey> {
   yield* tx.insert(
     `INSERT INTO api_keys (id, user_seq, name, scope, secret_sha256, last_four, model, target, project_id,
-       expires_at, capability_config, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       continue_by, expires_at, capability_config, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.id,
     key.userSeq,
     key.name,
@@ -125,6 +126,7 @@ export function* createKeyIn(tx: Transaction, key: NewApiKey): Step<OwnedKey> {
     key.model,
     key.target,
     key.projectId,
+    key.continueBy ?? null,
     key.expiresAt,
     JSON.stringify(key.capabilityConfig ?? {}),
     tx.now,

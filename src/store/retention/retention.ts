@@ -7,6 +7,7 @@ import { makeRemoveAudit } from './remove-audit.ts';
 import { makeRemoveDetails } from './remove-details.ts';
 import { makeRemoveEvents } from './remove-events.ts';
 import { makeRemoveFirings } from './remove-firings.ts';
+import { makeRemoveSessions } from './remove-sessions.ts';
 import { makeRemoveVersions } from './remove-versions.ts';
 import { makeRetentionClock } from './retention-clock.ts';
 
@@ -19,6 +20,7 @@ export function makeRetention(database: Database) {
     ...makeRemoveArchives(database),
     ...makeIdleWorkspaces(database),
     ...makeRemoveFirings(database),
+    ...makeRemoveSessions(database),
     ...makeRemoveVersions(database),
     ...makeEstimates(database),
     giveBack: database.giveBack,

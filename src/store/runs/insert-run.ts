@@ -1,6 +1,7 @@
 // A new run, inserted by the turn, or by the step of a firing, that it executes.
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import type { Link } from '../../domain/sessions/history-chain.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
@@ -25,6 +26,8 @@ export interface NewRun
   readonly opensSession: boolean;
   readonly idempotencyKey: string | null;
   readonly traceParent?: string | null;
+  /** The conversation up to the user's message, where the client resends it. */
+  readonly history?: Link | null;
   /** Whether it may be claimed. */
   readonly ready: boolean;
   /** Present for a run that starts at once, under its first attempt. */
@@ -32,7 +35,7 @@ export interface NewRun
 }
 
 /** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
-export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: NewRun): Step<Run> {
+export function* insertRun(tx: Transaction, { target, outputSchema, history = null, ...given }: NewRun): Step<Run> {
   const { opensSession, idempotencyKey, traceParent = null, ready, start, ...chosen } = given;
   const run: Omit<Run, 'seq'> = {
     ...chosen,
@@ -55,8 +58,9 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, history_asked, history_answered,
+       team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -80,6 +84,9 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     run.startedAt,
     start?.node ?? null,
     traceParent,
+    // Without an answer yet, clients leave it out.
+    history,
+    history,
     run.userSeq,
   );
   return { seq, ...run };

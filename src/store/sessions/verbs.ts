@@ -2,6 +2,7 @@
 import type { Database } from '../engine/database.ts';
 import { makeCleanups } from './cleanups.ts';
 import { makeCompactions } from './compactions.ts';
+import { makeContinuedSessions } from './continued-sessions.ts';
 import { makeErasures } from './erasures.ts';
 import { makeHistory } from './history.ts';
 import { makeInsights } from './insights.ts';
@@ -16,6 +17,7 @@ export function makeSessionVerbs(database: Database) {
     sessions: {
       ...makeSessions(database),
       ...makeSessionRecords(database),
+      ...makeContinuedSessions(database),
       ...makeCleanups(database),
       ...makeLeftCopies(database),
     },

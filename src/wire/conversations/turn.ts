@@ -1,7 +1,8 @@
 // What the requests of both conversation protocols share (§1, C1, D4).
+import type { JsonObject } from '../../domain/json.ts';
 import { array, json, object } from '../shapes/composites.ts';
 import { line, oneOf, string, text, uuid } from '../shapes/scalars.ts';
-import { nullish, optional, type Shape, type Static } from '../shapes/shape.ts';
+import { type JsonOf, nullish, optional, type Shape, type Static } from '../shapes/shape.ts';
 
 /** A key that finds the run of a repeated request: 1 to 128 characters on one line. */
 export const idempotencyKey = line({ max: 128 });
@@ -9,8 +10,14 @@ export const idempotencyKey = line({ max: 128 });
 /** Needed on both endpoints, and only echoed. */
 export const model = text({ max: 256 });
 
-/** The session that the turn continues. */
-export const metadata = nullish(object({ session_id: nullish(uuid) }));
+const known = object({ session_id: nullish(uuid) });
+type Metadata = Static<typeof known> & { readonly said?: JsonObject };
+
+/** The session that the turn continues; and all that the client said there. */
+export const metadata = nullish<Metadata, JsonOf<typeof known>, never>({
+  ...known,
+  read: (value, path) => ({ ...known.read(value, path), said: value as JsonObject }),
+});
 
 const MAX_MESSAGES = 10_000;
 

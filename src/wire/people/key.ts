@@ -1,5 +1,7 @@
 // API keys: their records, and what they are made for (B2).
+import { unprocessable } from '../../domain/errors.ts';
 import { KEY_SCOPES } from '../../domain/people/user.ts';
+import { continueByOf } from '../../domain/sessions/continue-by.ts';
 import { capabilityChoice, capabilityConfig, capabilityNames } from '../capabilities/capability.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';
@@ -25,6 +27,7 @@ const key = named(
     capabilities: called('capability_config', capabilityConfig),
     capabilityNames,
     projectId: nullable(uuid),
+    continueBy: nullable(string),
     expiresAt: nullable(time),
     lastUsedAt: nullable(time),
     revokedAt: nullable(time),
@@ -39,6 +42,16 @@ const name = line({ max: 200 });
 const label = line({ max: 200, min: 0 });
 /** Null is automatic. */
 const model = refined(name, (name) => (name === AUTOMATIC ? null : name));
+/** The `continue_by` of a key whose sessions are continued by their ids alone. */
+export const BY_NOTHING = 'none';
+/** Null is by nothing. Throws `unprocessable`. */
+const continueBy = refined(line({ max: 100 }), (text, path) => {
+  if (text === BY_NOTHING) return null;
+  if (continueByOf(text) === undefined) throw unprocessable(path, CONTINUE_BY_WORDS);
+  return text;
+});
+const CONTINUE_BY_WORDS =
+  'must be header:NAME or metadata:FIELD, of a name that means nothing else, or history, or none';
 const MAX_EXPIRY_SECONDS = 100 * 365 * 24 * 3600;
 const expiry = integer({ from: 1, to: MAX_EXPIRY_SECONDS, unit: 'seconds' });
 
@@ -53,6 +66,7 @@ const newKey = named(
     model: orElse(nullable(model), null),
     capabilityChoice: called('capability_config', orElse(nullable(capabilityChoice), null)),
     projectId: orElse(nullable(uuid), null),
+    continueBy: orElse(nullable(continueBy), null),
     expiresInSeconds: orElse(nullable(expiry), null),
   }),
 );
@@ -65,6 +79,7 @@ const keyChange = named(
       name: optional(label),
       model: optional(model),
       target: optional(name),
+      continueBy: optional(continueBy),
       capabilityChoice: called('capability_config', optional(capabilityChoice)),
     },
     { atLeastOne: true },

@@ -12,7 +12,16 @@ import type { OrphansWire, RetentionProgressWire, RetentionWire } from '../../..
 
 const PRELOAD = fileURLToPath(new URL('../../support/daemon/earlier-clock.mjs', import.meta.url));
 const FORTY_DAYS_MS = 40 * 86_400_000;
-const KEPT_DAYS = ['events', 'runs', 'audit', 'workspaces_idle', 'exports', 'firings', 'scheduled_sessions'];
+const KEPT_DAYS = [
+  'events',
+  'runs',
+  'audit',
+  'workspaces_idle',
+  'exports',
+  'firings',
+  'scheduled_sessions',
+  'throw_away_sessions',
+];
 const ERRAND_YAML = `workers: { threads: 1, runs_per_thread: 2 }
 retention: { versions_keep: 1, ${KEPT_DAYS.map((kind) => `${kind}_days: 30`).join(', ')} }
 `;

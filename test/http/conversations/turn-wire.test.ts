@@ -32,7 +32,12 @@ const saying = (content: JsonObject['x'] & {}): JsonObject => turn({ messages: [
  */
 async function parse(name: Name, body: JsonObject) {
   const text = makeTurnText(NO_SPOOLED_STRINGS, 1024 * 1024);
-  const { input, ...rest } = await PARSERS[name](body, { maxUploadBytes: 30, spooled: NO_SPOOLED_STRINGS, text });
+  const { input, ...rest } = await PARSERS[name](body, {
+    maxUploadBytes: 30,
+    maxTextBytes: 4_194_304,
+    spooled: NO_SPOOLED_STRINGS,
+    text,
+  });
   expect(fitsSchema(SHAPES[name], body)).toBe(true);
   const content = await Promise.all(
     input.content.map(async (block) => {

@@ -117,7 +117,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   getKey: 'nothing of others',
   createKey: [
     'key.create',
-    (_, v) => v.createKey(ROOT, { ...NEW_KEY, user: 'mara', projectId: null, expiresInSeconds: null }),
+    (_, v) =>
+      v.createKey(ROOT, { ...NEW_KEY, user: 'mara', projectId: null, continueBy: null, expiresInSeconds: null }),
   ],
   changeKey: ['key.change', ({ key }, v) => v.changeKey(ROOT, key.id, { name: 'n' })],
   revokeKey: ['key.revoke', ({ key }, v) => v.revokeKey(ROOT, key.id)],

@@ -47,6 +47,7 @@ async function fixture() {
       user: 'mara',
       scope: 'global',
       name: null,
+      continueBy: null,
       model: null,
       target: 'free',
       capabilityChoice: null,

@@ -1,4 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import { NOTHING_SAID } from '../../../src/domain/sessions/history-chain.ts';
 import { GRACE_MS } from '../../../src/store/objects.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import { vi } from 'vitest';
@@ -464,6 +465,7 @@ async function callLists({ store, user, key }: StoreFixture): Promise<void> {
       await runs.list({ limit: 9, offset, sessionSeq: null, status });
   }
   await sessions.find('none');
+  await sessions.findContinued(key.seq, 'chat-1', NOTHING_SAID);
   await runs.find('none');
   await runs.listWaiting(PAGE);
   await sessions.list({ ...PAGE, userSeq: user.seq, keySeq: key.seq });
@@ -745,6 +747,8 @@ async function callRetention({ store, clock }: StoreFixture): Promise<void> {
   });
   await retention.countScheduledSessions(clock.now());
   await retention.scheduledSessions(clock.now(), batch());
+  await retention.countThrowAwaySessions(clock.now());
+  await retention.throwAwaySessions(clock.now(), batch());
   await store.artifacts.packRunAgain(1);
   await store.artifacts.packWorkspaceAgain(1);
 }

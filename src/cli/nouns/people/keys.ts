@@ -25,6 +25,13 @@ const { inAList, alone, options } = fieldTable<KeyWire, KeyChangeWire>({
   scope: { worth: 5 },
   model: { worth: 2, option: option('--model <model>', 'a model of models.yaml, or "auto" for the owner\'s default') },
   target: { worth: 3, option: option('--target <target>', 'who answers: free, expert:NAME or team:NAME', notEmpty) },
+  continue_by: {
+    option: option(
+      '--continue-by <how>',
+      'what of a request names its session: header:NAME, metadata:FIELD, history (what is resent), or none',
+      notEmpty,
+    ),
+  },
   expires_at: { worth: 4 },
   last_used_at: { worth: 4 },
   revoked_at: { worth: 6, style: (key) => (key.revoked_at === null ? undefined : 'red') },

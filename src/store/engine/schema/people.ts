@@ -55,7 +55,9 @@ CREATE TABLE api_keys (
   capability_config TEXT    NOT NULL DEFAULT '{}',
   created_at        INTEGER NOT NULL,
   -- Sessions that its list has; see the triggers of sessions.
-  listed_sessions   INTEGER NOT NULL DEFAULT 0
+  listed_sessions   INTEGER NOT NULL DEFAULT 0,
+  -- How its sessions are found for clients that name none, such as 'header:X-Chat-Id'; NULL: not at all.
+  continue_by       TEXT
 ) STRICT;
 CREATE INDEX api_keys_by_user ON api_keys (user_seq);
 CREATE INDEX api_keys_by_model ON api_keys (model) WHERE model IS NOT NULL AND revoked_at IS NULL;

@@ -64,6 +64,10 @@ CREATE TABLE runs (
   trace_parent       TEXT,
   -- Since when it may be claimed, at last; NULL: since it was accepted.
   ready_at           INTEGER,
+  -- Of keys whose clients resend the conversation: its hash up to the user's message, with the answer, and with all that was streamed.
+  history_asked      BLOB,
+  history_answered   BLOB,
+  history_streamed   BLOB,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))
@@ -91,6 +95,8 @@ CREATE INDEX runs_unfinished ON runs (session_seq, seq) WHERE finished_at IS NUL
 CREATE INDEX runs_unfinished_background ON runs (user_seq, key_seq)
   WHERE finished_at IS NULL AND schedule_mode IN ('background', 'scheduled');
 CREATE INDEX runs_ended ON runs (finished_at, seq, status, session_seq) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_by_answered ON runs (key_seq, history_answered, seq) WHERE history_answered IS NOT NULL;
+CREATE INDEX runs_by_streamed ON runs (key_seq, history_streamed, seq) WHERE history_streamed IS NOT NULL;
 
 -- JSON: instructions, and definitions of tools.
 CREATE TABLE run_setups (

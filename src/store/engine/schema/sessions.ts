@@ -32,6 +32,10 @@ CREATE TABLE sessions (
   workspace_checked_at INTEGER,
   -- The node whose directory is the session's workspace; NULL while none is.
   workspace_node       TEXT,
+  -- What its client calls it; NULL without.
+  client_name          TEXT,
+  -- 1 when nobody comes back to it: it is deleted soon after its run.
+  throw_away           INTEGER NOT NULL DEFAULT 0 CHECK (throw_away IN (0, 1)),
   CHECK ((stop_cause IS NULL) = (stop_requested_at IS NULL)),
   CHECK (stop_confirmed_at IS NULL OR stop_requested_at IS NOT NULL)
 ) STRICT;
@@ -44,6 +48,8 @@ CREATE INDEX sessions_deleted ON sessions (deleted_at) WHERE deleted_at IS NOT N
 CREATE INDEX sessions_scheduled ON sessions (updated_at) WHERE kind = 'scheduled' AND deleted_at IS NULL;
 CREATE INDEX sessions_idle ON sessions (updated_at)
   WHERE deleted_at IS NULL AND (workspace_checked_at IS NULL OR workspace_checked_at < updated_at);
+CREATE INDEX sessions_by_client_name ON sessions (key_seq, client_name, seq) WHERE client_name IS NOT NULL;
+CREATE INDEX sessions_throw_away ON sessions (updated_at, seq) WHERE throw_away = 1 AND deleted_at IS NULL;
 -- What the key's list of sessions counts: triggers keep it, so that no statement that opens or deletes a session can forget it.
 CREATE TRIGGER session_opened AFTER INSERT ON sessions
   WHEN NEW.key_seq IS NOT NULL AND NEW.kind = 'api' AND NEW.deleted_at IS NULL BEGIN

@@ -1,0 +1,19 @@
+// Requests that clients send beside a conversation: for its title, its tags, what its user may say next. Nobody comes back to them (M1).
+
+/** How the texts begin that ask for such a thing, and what they contain as well. In public sources and recordings of these clients. */
+const FORMS: readonly { readonly client: string; readonly begin: string; readonly has?: string }[] = [
+  { client: 'Open WebUI', begin: '### Task:', has: '<chat_history>' },
+  { client: 'Open WebUI', begin: '### Task:', has: '### Output:' },
+  { client: 'LibreChat', begin: 'Provide a concise, 5-word-or-less title' },
+  { client: 'opencode', begin: 'Generate a title for this conversation:' },
+  { client: 'Continue', begin: 'Given the following... please reply with a title for the chat' },
+  { client: 'Claude Code', begin: '[SUGGESTION MODE:' },
+  { client: 'Claude Code', begin: 'Please write a 5-10 word title' },
+];
+
+/** Whether it is one. `first`: what its first user message says, and `last` its last one, which may be the same. */
+export function isSideRequest(first: string, last: string): boolean {
+  return FORMS.some(({ begin, has }) =>
+    [first, last].some((text) => text.trimStart().startsWith(begin) && (has === undefined || text.includes(has))),
+  );
+}

@@ -1,0 +1,24 @@
+// What the client of a run that has ended has of the conversation, so that its next request is found to go on there (M1).
+import { type Link, linkAfter } from '../../domain/sessions/history-chain.ts';
+import type { Step, Transaction } from '../engine/statement.ts';
+
+/** `asked`: up to the user's message. A client has the answer alone, or all that was streamed. */
+export function* keepHistoryIn(tx: Transaction, runSeq: number, asked: Link): Step<void> {
+  const texts = (yield* tx.all<{ text: string }>(
+    "SELECT text FROM steps WHERE run_seq = ? AND text <> '' ORDER BY step",
+    runSeq,
+  )).map(({ text }) => text);
+  const { answer, result } = (yield* tx.get<{ answer: string | null; result: string | null }>(
+    'SELECT answer, CASE result_in_content WHEN 1 THEN structured_output END AS result FROM runs WHERE seq = ?',
+    runSeq,
+  ))!;
+  const linkOf = (text: string) => linkAfter(asked, { role: 'assistant', text });
+  const answered = linkOf(result ?? answer ?? texts.at(-1) ?? '');
+  const streamed = linkOf([...texts, ...(result === null ? [] : [result])].join(''));
+  yield* tx.run(
+    'UPDATE runs SET history_answered = ?, history_streamed = ? WHERE seq = ?',
+    answered,
+    streamed.equals(answered) ? null : streamed,
+    runSeq,
+  );
+}

@@ -1,0 +1,69 @@
+// Finds the session that a client goes on with, by what it calls it or by what it resends of it (M1).
+import type { Link } from '../../domain/sessions/history-chain.ts';
+import type { Database } from '../engine/database.ts';
+import type { Reader, Step } from '../engine/statement.ts';
+
+/** A session that may be continued, and its newest run. */
+export interface Continuable {
+  readonly sessionId: string;
+  readonly newestRunSeq: number;
+  readonly isBusy: boolean;
+  readonly idempotencyKey: string | null;
+  /** Whether that run's request opened the session. */
+  readonly opened: boolean;
+}
+
+/** What is known of a client's conversation; each is null where nothing is found. */
+export interface FoundContinuation {
+  readonly named: Continuable | null;
+  /** `runSeq`: the run whose answer is the last of what was resent. */
+  readonly resent: (Continuable & { readonly runSeq: number }) | null;
+}
+
+const NAMED = `SELECT seq FROM sessions WHERE key_seq = ? AND client_name = ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1`;
+const after = (column: 'history_answered' | 'history_streamed') =>
+  `SELECT seq, session_seq FROM runs WHERE key_seq = ? AND ${column} = ? ORDER BY seq DESC LIMIT 1`;
+const [ANSWERED, STREAMED] = [after('history_answered'), after('history_streamed')];
+const CONTINUABLE = `SELECT s.id AS sessionId, r.seq AS newestRunSeq, r.finished_at IS NULL AS isBusy, r.idempotency_key AS idempotencyKey,
+    r.opened_session AS opened
+  FROM sessions s JOIN runs r ON r.seq = (SELECT seq FROM runs WHERE session_seq = s.seq ORDER BY seq DESC LIMIT 1)
+  WHERE s.seq = ? AND s.deleted_at IS NULL`;
+
+type ContinuableRow = Omit<Continuable, 'isBusy' | 'opened'> & { readonly isBusy: number; readonly opened: number };
+
+/** The verb. Each look-up takes one row of an index. */
+export function makeContinuedSessions({ read }: Database) {
+  return {
+    /** `name`: what the client calls the conversation. `link`: what it resends; null where it resends nothing. */
+    findContinued: read(function* (
+      tx: Reader,
+      keySeq: number,
+      name: string | null,
+      link: Link | null,
+    ): Step<FoundContinuation> {
+      const seq = name === null ? undefined : (yield* tx.get<{ seq: number }>(NAMED, keySeq, name))?.seq;
+      const named = seq === undefined ? null : yield* continuable(tx, seq);
+      const run = link === null ? undefined : yield* newestAfter(tx, keySeq, link);
+      if (run === undefined) return { named, resent: null };
+      const resent = yield* continuable(tx, run.sessionSeq);
+      return { named, resent: resent && { ...resent, runSeq: run.seq } };
+    }, 'committed'),
+  };
+}
+
+interface RunRow {
+  readonly seq: number;
+  readonly sessionSeq: number;
+}
+
+function* newestAfter(tx: Reader, keySeq: number, link: Link): Step<RunRow | undefined> {
+  const answered = yield* tx.get<RunRow>(ANSWERED, keySeq, link);
+  const streamed = yield* tx.get<RunRow>(STREAMED, keySeq, link);
+  if (answered === undefined || streamed === undefined) return answered ?? streamed;
+  return answered.seq > streamed.seq ? answered : streamed;
+}
+
+function* continuable(tx: Reader, sessionSeq: number): Step<Continuable | null> {
+  const row = yield* tx.get<ContinuableRow>(CONTINUABLE, sessionSeq);
+  return row === undefined ? null : { ...row, isBusy: row.isBusy === 1, opened: row.opened === 1 };
+}
