@@ -29,6 +29,7 @@ export async function readMessagesTurn(
       sessionId,
       idempotencyKey,
       background,
+      response: null,
       includeUsage: false,
       ...outputOf(request),
     },

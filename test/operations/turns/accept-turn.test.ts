@@ -69,6 +69,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
         background: null,
         outputSchema: null,
         resultInContent: false,
+        response: null,
         includeUsage: false,
         ...over,
       },
