@@ -25,6 +25,21 @@ const acceptedOnBoth = [
 ];
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts', 'test/daemon/peers/*.test.ts'];
 
+/**
+ * What has a process of its own: replaces modules, needs the flags that the program is started with, or measures turns of the event
+ * loop, which garbage of others would make longer.
+ */
+const alone = [
+  'test/agent/browser/run-browser.test.ts',
+  'test/agent/tools/search-files.test.ts',
+  'test/daemon/longest-services.test.ts',
+  'test/disk/beneath.test.ts',
+  'test/execution/artifacts/removal/sweeper.test.ts',
+  'test/http/longest-routes.test.ts',
+  'test/store/longest-verbs.test.ts',
+  'test/store/engine/sqlite/commits/log-sync.test.ts',
+];
+
 const projectsOnPostgres = [
   {
     extends: true as const,
@@ -64,6 +79,7 @@ export default defineConfig({
     setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    unstubEnvs: true,
     expect: { poll: { timeout: 60_000 } },
     projects: [
       {
@@ -71,10 +87,12 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...slow, ...onPostgres],
+          exclude: [...slow, ...onPostgres, ...alone],
           pool: 'forks',
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'alone', include: alone, pool: 'forks' } },
       {
         extends: true,
         // The files of a worker share its modules: to load them again for each would take as long as the tests do.

@@ -114,16 +114,14 @@ export function makeConversations({
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(spooled, limits.maxTextMb * MB);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
-    const { input, stream } = await wire.read(exchange.body, reading, {
-      idempotencyKey: headers['Idempotency-Key'] ?? null,
-      sessionId: headers['X-Session-Id'] ?? null,
-    });
+    const { input, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
+    if (ignored.length > 0) setHeaders(res, { 'X-Errand-Ignored': ignored.join(', ') });
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
@@ -166,6 +164,12 @@ export function makeConversations({
     ...makeLookUps({ operations, openStream }),
   };
 }
+
+const saidIn = (headers: Static<typeof turnHeaders>): TurnHeaders => ({
+  idempotencyKey: headers['Idempotency-Key'] ?? null,
+  sessionId: headers['Errand-Session-Id'] ?? null,
+  offeredSession: headers['X-Session-Id'] ?? null,
+});
 
 /** The handlers of existing runs. */
 function makeLookUps({

@@ -53,7 +53,11 @@ class ResponseStream implements Retelling {
       ...run,
       status: run.scheduleMode === 'immediate' ? 'running' : 'queued',
       usage: NO_USAGE,
-      ...{ stopReason: null, error: null, answer: null, structuredOutput: null, finishedAt: null },
+      stopReason: null,
+      error: null,
+      answer: null,
+      structuredOutput: null,
+      finishedAt: null,
     };
   }
 

@@ -11,7 +11,7 @@ import { uuid } from '../../wire/shapes/scalars.ts';
 import { secondsOf } from './chat-wire.ts';
 import type { ContentParts } from './content-wire.ts';
 import { schemaOf } from './response-format-wire.ts';
-import { NO_HEADERS, readContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import { ignoredIn, NO_HEADERS, readContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** The turn that a Responses request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readResponsesTurn(
@@ -20,16 +20,17 @@ export async function readResponsesTurn(
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
   const { metadata, previous_response_id: previousRunId = null } = request;
-  const sessionId = sessionNamed(request, headers);
+  const named = sessionNamed(request, headers);
   const format = request.text?.format ?? null;
   const outputSchema = format && schemaOf(asResponseFormat(format), 'responses');
   return {
     stream: request.stream ?? false,
+    ignored: typeof request.input === 'string' ? ignoredIn([], request.tools) : ignoredIn(request.input, request.tools),
     input: {
       protocol: 'responses',
       model: request.model,
       content: await readInput(request.input, parts),
-      sessionId,
+      ...named,
       idempotencyKey: headers.idempotencyKey,
       background: request.background === true ? { payload: null } : null,
       response: { metadata: metadata ?? {}, previousRunId, format: format as JsonObject | null },
@@ -40,23 +41,21 @@ export async function readResponsesTurn(
   };
 }
 
-/** The session that the request names, or null: as `conversation`, in `metadata`, or in the header. */
-function sessionNamed(request: ResponsesRequest, headers: TurnHeaders): string | null {
+/** The session that the request names: as `conversation`, in `metadata`, or in the header. */
+function sessionNamed(request: ResponsesRequest, headers: TurnHeaders): ReturnType<typeof sessionOf> {
   const { conversation, metadata, previous_response_id: previous } = request;
-  const named = metadata?.['session_id'];
-  const inMetadata = sessionOf(
-    { session_id: named === undefined ? null : uuid.read(named, 'metadata.session_id') },
+  const inMetadata = metadata?.['session_id'];
+  const named = sessionOf(
+    { session_id: inMetadata === undefined ? null : uuid.read(inMetadata, 'metadata.session_id') },
     headers,
   );
   const session = (typeof conversation === 'object' ? conversation?.id : conversation) ?? null;
-  if (session !== null && inMetadata !== null && session !== inMetadata)
-    throw unprocessable(
-      'conversation',
-      'must name the same session as metadata.session_id and the header X-Session-Id',
-    );
-  if (session !== null && typeof previous === 'string')
+  if (session === null) return named;
+  if (named.sessionId !== null && session !== named.sessionId)
+    throw unprocessable('conversation', 'must name the same session as metadata and the header Errand-Session-Id');
+  if (typeof previous === 'string')
     throw unprocessable('conversation', 'must not be given together with previous_response_id');
-  return session ?? inMetadata;
+  return { ...named, sessionId: session };
 }
 
 /** The blocks of the input: its text, or the last of its items that is a user's message (§1). */

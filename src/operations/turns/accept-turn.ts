@@ -18,6 +18,7 @@ import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
+import type { Log } from '../../log/log.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -30,6 +31,7 @@ import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
 import type { Access } from '../access.ts';
 import { safeName } from './safe-name.ts';
+import { makeContinuedSession } from './continued-session.ts';
 import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
@@ -45,6 +47,7 @@ export interface AcceptParts {
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
   readonly makeSetup: MakeSetup;
   readonly clock: Clock;
+  readonly log: Log;
   /** Whether the daemon is shutting down: new work is refused. */
   closing(): boolean;
 }
@@ -58,9 +61,11 @@ export interface AcceptParts {
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
-  return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
+  const { store, access, blobs, disk, schemas, fetchImages, closing } = parts;
+  const continuedSession = makeContinuedSession(parts);
+  return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
+    const input = { ...asked, sessionId: asked.sessionId ?? (await continuedSession(caller, asked)) };
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
@@ -75,7 +80,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       // Fetching may have taken a long time.
       refuseWhileDraining();
       const { traceParent = null } = asking;
-      const turn = await accept(caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
+      const turn = await admit(parts, caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -88,42 +93,45 @@ export function makeAcceptTurn(parts: AcceptParts) {
   function refuseWhileDraining(): void {
     if (closing()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
+}
 
-  async function accept(
-    caller: KeyCaller,
-    input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
-    kept: KeptContent,
-  ): Promise<AcceptedTurn> {
-    // Another one may take turns again since the last look.
-    if (parts.node.allDrain()) await parts.node.look();
-    const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
-    const userQuotaBytes = settings().workspace.userQuotaMb * MB;
-    const turn: Omit<NewTurn, 'start'> = {
-      user: caller.user,
-      key: caller.key,
-      protocol: input.protocol,
-      requestedModel: input.model,
-      includeUsage: input.includeUsage,
-      traceParent: input.traceParent ?? null,
-      response: input.response,
-      outputSchema: input.outputSchema,
-      resultInContent: input.resultInContent,
-      sessionId: input.sessionId,
-      sessionSeq: input.sessionSeq,
-      idempotencyKey: input.idempotencyKey,
-      setup,
-      ...kept,
-      ...namesOf(kept),
-      userQuotaBytes,
-      ...limitsOf(parts, input),
-    };
-    const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
-    const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
-    // The run may have begun meanwhile.
-    await store.durable();
-    if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
-    return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
-  }
+/** Has the queue admit a turn whose attachments are kept. */
+async function admit(
+  parts: AcceptParts,
+  caller: KeyCaller,
+  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
+  kept: KeptContent,
+): Promise<AcceptedTurn> {
+  const { store, queue, settings, makeSetup, clock } = parts;
+  // Another one may take turns again since the last look.
+  if (parts.node.allDrain()) await parts.node.look();
+  const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
+  const userQuotaBytes = settings().workspace.userQuotaMb * MB;
+  const turn: Omit<NewTurn, 'start'> = {
+    user: caller.user,
+    key: caller.key,
+    protocol: input.protocol,
+    requestedModel: input.model,
+    includeUsage: input.includeUsage,
+    traceParent: input.traceParent ?? null,
+    response: input.response,
+    outputSchema: input.outputSchema,
+    resultInContent: input.resultInContent,
+    sessionId: input.sessionId,
+    sessionSeq: input.sessionSeq,
+    idempotencyKey: input.idempotencyKey,
+    setup,
+    ...kept,
+    ...namesOf(kept),
+    userQuotaBytes,
+    ...limitsOf(parts, input),
+  };
+  const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
+  const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
+  // The run may have begun meanwhile.
+  await store.durable();
+  if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
+  return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
 }
 
 /** What the nodes leave room for (§8). */

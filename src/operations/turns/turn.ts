@@ -39,6 +39,8 @@ export interface TurnInput {
   readonly model: string;
   readonly content: readonly InputBlock[];
   readonly sessionId: string | null;
+  /** What may be the id of a session of the key, and is continued only then (M1). */
+  readonly offeredSession: string | null;
   readonly idempotencyKey: string | null;
   /** Present when the run is to continue in the background; its payload is returned verbatim. */
   readonly background: { readonly payload: string | null } | null;

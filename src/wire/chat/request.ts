@@ -1,5 +1,5 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
-import { object, tagged } from '../shapes/composites.ts';
+import { json, object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../shapes/scalars.ts';
@@ -38,6 +38,7 @@ export const chatRequest = named(
     stream_options: nullish(object({ include_usage: nullish(boolean) })),
     metadata,
     response_format: nullish(responseFormat),
+    tools: nullish(json),
     messages: messagesOf(chatContent),
   }),
 );

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { responseIdOf } from '../../../src/domain/ids.ts';
 import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import type { Run } from '../../../src/domain/sessions/run.ts';
-import { answering, type Fixture, finish, openFixture, send, USAGE } from '../../support/http/http-fixture.ts';
-import { json, KEY, parse, RESPONSES, streamed } from '../../support/http/run-streams.ts';
+import { answering, type Fixture, finish, INPUT, openFixture, send, USAGE } from '../../support/http/http-fixture.ts';
+import { json, KEY, live, parse, RESPONSES, streamed } from '../../support/http/run-streams.ts';
 
 const ANSWER = [
   'response.created',
@@ -168,42 +168,17 @@ test('a number behind the end is told as an error', { tags: ['M3-resume'] }, asy
 
 test('a stream that the daemon ends says after which number to go on', { tags: ['M3-resume'] }, async () => {
   const fixture = await openFixture({ play: (run, book) => book.commit(run, WITH_TOOLS.slice(0, 3)) });
-  const body = JSON.stringify({ model: 'errand', input: 'Hi', stream: true });
-  const reply = streamedLive(fixture, body);
-  const events = await reply.until('response.output_text.delta');
+  const { next } = await live(fixture, RESPONSES, { method: 'POST', body: JSON.stringify({ ...INPUT, stream: true }) });
+  for (const type of ANSWER.slice(0, 5)) expect((await next())?.event).toBe(type);
   fixture.drain.abort();
-  const rest = await reply.rest();
-  expect(rest.map(json)).toEqual([
-    { type: 'error', code: 'server_error', message: 'server restarting', param: null, sequence_number: 4 },
-  ]);
-  expect(events.at(-1)!['sequence_number']).toBe(4);
+  const error = { type: 'error', code: 'server_error', message: 'server restarting', param: null, sequence_number: 4 };
+  expect(json((await next())!)).toEqual(error);
+  expect(await next()).toBeUndefined();
 });
-
-/** A stream that is read as it comes. */
-function streamedLive(fixture: Fixture, body: string) {
-  const opened = import('../../support/http/run-streams.ts').then(({ live }) =>
-    live(fixture, RESPONSES, { method: 'POST', body }),
-  );
-  return {
-    until: async (type: string) => {
-      const { next } = await opened;
-      const seen: Record<string, unknown>[] = [];
-      while (seen.at(-1)?.['type'] !== type) seen.push(json((await next())!));
-      return seen;
-    },
-    rest: async () => {
-      const { next } = await opened;
-      const rest = [];
-      for (let event = await next(); event !== undefined; event = await next()) rest.push(event);
-      return rest;
-    },
-  };
-}
 
 test('a run that waits says so until it starts', { tags: ['M3-background'] }, async () => {
   const fixture = await openFixture({
     play: (run, book) => book.move(run, { scheduleMode: 'background' }),
-    operations: {},
   });
   const created = await send(fixture, {
     method: 'POST',

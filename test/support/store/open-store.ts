@@ -10,10 +10,12 @@ import type { StoreLocation } from '../../../src/store/location.ts';
 import { renderBody } from '../../../src/webhooks/bodies/render-body.ts';
 import { addressOf } from '../postgres/address-of.ts';
 import { changeIn, databaseFor, isPostgres, rowsIn } from '../postgres/shared-cluster.ts';
+import { newFile } from './new-file.ts';
 
 /** Opens the store of a SQLite file, or of the database that stands for it. */
 export function openStore(file: string, clock: Clock, options: Partial<StoreOptions> = {}): Store {
   if (isPostgres) return makeStore(openRows(file, clock, options), options.renderBody ?? renderBody);
+  newFile(file);
   return open({ kind: 'sqlite', file }, clock, { renderBody, ...options });
 }
 
@@ -26,7 +28,10 @@ export function locationOf(file: string): StoreLocation {
 /** The same rows without verbs, also beside an open store. */
 export function openRows(file: string, clock: Clock, { alarms }: Pick<DatabaseOptions, 'alarms'> = {}): Database {
   const options = alarms === undefined ? {} : { alarms };
-  if (!isPostgres) return openDatabase(file, clock, options);
+  if (!isPostgres) {
+    newFile(file);
+    return openDatabase(file, clock, options);
+  }
   return openPostgres(addressOf(databaseFor(file)), clock, { ...options, connections: 4, isLocked: false });
 }
 

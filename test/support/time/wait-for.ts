@@ -1,11 +1,13 @@
 // Waits until something is true, in place of sleeping and hoping.
 
 const LONGEST_PAUSE_MS = 50;
+/** After a look that takes long, as one that starts a process. */
+const LONGEST_REST_MS = 500;
 
 /**
  * Answers the first value of `condition` that is neither false, null nor undefined. A condition that throws counts as not
- * yet true. Looks every `everyMs` (default 10), and in a long wait less often. Throws after `timeoutMs` (default 60,000) with what
- * was awaited and the last error.
+ * yet true. Looks every `everyMs` (default 10); in a long wait less often, and after a look that took long as much later. Throws after
+ * `timeoutMs` (default 60,000) with what was awaited and the last error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
@@ -14,12 +16,15 @@ export async function waitFor<T>(
   const { timeoutMs = 60_000, everyMs = 10, what = condition.toString() } = options;
   const begin = performance.now();
   for (;;) {
+    const lookedAt = performance.now();
     const { value, error } = await attempt(condition);
     if (value !== undefined && value !== null && value !== false) return value as Exclude<T, false | null | undefined>;
-    const waitedMs = performance.now() - begin;
+    const now = performance.now();
+    const waitedMs = now - begin;
     if (waitedMs >= timeoutMs) throw new Error(`Not true within ${timeoutMs} ms: ${what}`, { cause: error });
     // To look takes of the processor what is waited for may need.
-    const pauseMs = Math.max(everyMs, Math.min(LONGEST_PAUSE_MS, waitedMs / 20));
+    const restMs = Math.min(LONGEST_REST_MS, now - lookedAt);
+    const pauseMs = Math.max(everyMs, restMs, Math.min(LONGEST_PAUSE_MS, waitedMs / 20));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
