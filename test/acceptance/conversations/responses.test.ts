@@ -122,6 +122,9 @@ test("refusals come as the client's own error types, with the field at fault", {
   const stream = await client.responses.create({ model: 'm', input: '[[fail=400]]', stream: true });
   expect((await listOf(stream)).at(-1)).toMatchObject({
     type: 'response.failed',
-    response: { status: 'failed', error: { code: 'server_error', message: expect.stringMatching(/HTTP status 400/) as string } },
+    response: {
+      status: 'failed',
+      error: { code: 'server_error', message: expect.stringMatching(/HTTP status 400/) as string },
+    },
   });
 });
