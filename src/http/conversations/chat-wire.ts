@@ -16,7 +16,7 @@ export async function readChatTurn(
 ): Promise<TurnRequest> {
   const { model, response_format: format } = request;
   const named = sessionOf(request.metadata, headers);
-  const outputSchema = format ? schemaOf(format) : null;
+  const outputSchema = format ? schemaOf(format, 'chat') : null;
   const content = await readUserContent(request.messages, chatContent, parts);
   return {
     stream: request.stream ?? false,
@@ -28,6 +28,7 @@ export async function readChatTurn(
       ...named,
       idempotencyKey: headers.idempotencyKey,
       background: null,
+      response: null,
       includeUsage: request.stream_options?.include_usage ?? false,
       outputSchema,
       resultInContent: outputSchema !== null,

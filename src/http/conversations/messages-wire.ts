@@ -30,6 +30,7 @@ export async function readMessagesTurn(
       ...named,
       idempotencyKey,
       background,
+      response: null,
       includeUsage: false,
       ...outputOf(request),
     },

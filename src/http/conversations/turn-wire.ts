@@ -1,4 +1,4 @@
-// Reads what both protocols' requests share: the session, and the last user message (§1).
+// Reads what the protocols' requests share: the session, and the last user message (§1).
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../operations/turns/turn.ts';
 import type { Readable, Static } from '../../wire/shapes/shape.ts';
@@ -39,7 +39,7 @@ export function sessionOf(
 export type IgnoredPart = 'history' | 'tools';
 
 /** Which of them a request has: messages before its last user's, and tools of its client. */
-export function ignoredIn(messages: TurnMessages, tools: unknown): IgnoredPart[] {
+export function ignoredIn(messages: readonly { readonly role?: string | null }[], tools: unknown): IgnoredPart[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
   const hasTools = Array.isArray(tools) && tools.length > 0;
@@ -55,7 +55,15 @@ export async function readUserContent(
   const last = messages.findLastIndex(({ role }) => role === 'user');
   if (last === -1) throw unprocessable('messages', 'must hold a message whose role is user');
   const path = `messages[${last}].content`;
-  const found = content.read(messages[last]!.content, path);
+  return readContent(content.read(messages[last]!.content, path), path, parts);
+}
+
+/** The blocks of a message whose content is at `path`. */
+export async function readContent(
+  found: string | readonly Block[],
+  path: string,
+  parts: ContentParts,
+): Promise<InputBlock[]> {
   const blocks: InputBlock[] =
     typeof found === 'string'
       ? [{ type: 'text', text: await parts.text.read(found, path) }]

@@ -1,4 +1,4 @@
-// Accepts a turn of either protocol. After it resolves, the run survives any crash (D7).
+// Accepts a turn of any protocol. After it resolves, the run survives any crash (D7).
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
@@ -56,7 +56,7 @@ export interface AcceptParts {
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
- * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
+ * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in another protocol has used,
  * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
  * `unavailable` while the daemon or every node drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
@@ -117,6 +117,7 @@ async function admit(
     requestedModel: input.model,
     includeUsage: input.includeUsage,
     traceParent: input.traceParent ?? null,
+    response: input.response,
     outputSchema: input.outputSchema,
     resultInContent: input.resultInContent,
     sessionId: input.sessionId,
@@ -190,14 +191,18 @@ async function findSubmitted(store: Pick<Store, 'runs'>, { user, key }: KeyCalle
   return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
 }
 
-/** The run that an earlier request made. A run has one protocol, and a request in the other can't join it. */
+/** The run that an earlier request made. A run has one protocol, and a request in another can't join it. */
 function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
   if (run.protocol === protocol) return { run, replayed: true };
   const endpoint = ENDPOINTS[run.protocol];
   throw new ErrandError('conflict', `This idempotency key belongs to a request of the ${endpoint} endpoint.`);
 }
 
-const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
+const ENDPOINTS: Readonly<Record<Protocol, string>> = {
+  chat: 'chat completions',
+  messages: 'Messages',
+  responses: 'Responses',
+};
 
 async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, input: TurnInput): Promise<void> {
   const fault = await schemas.check(schema);

@@ -1,8 +1,8 @@
-// A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+// A turn as the caller asked for it, in domain values: what the protocols' wire files produce.
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Link, Said } from '../../domain/sessions/history-chain.ts';
-import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { Protocol, ResponseEcho, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */
 export interface UploadBytes {
@@ -64,7 +64,9 @@ export interface TurnInput {
   readonly includeUsage: boolean;
   /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
   readonly outputSchema: JsonObject | null;
-  /** The reply has the result as the JSON text of its content: on chat, and where a Messages request has `output_config`. */
+  /** What its Response repeats; null in other protocols. */
+  readonly response: ResponseEcho | null;
+  /** The reply has the result as the JSON text of its content: on chat and Responses, and where a Messages request has `output_config`. */
   readonly resultInContent: boolean;
 }
 

@@ -17,6 +17,7 @@ import { nodeConfigurations } from './migrations/050-node-configurations.ts';
 import { disksOfNodes } from './migrations/051-disks-of-nodes.ts';
 import { workspaceExtras } from './migrations/052-workspace-extras.ts';
 import { baselineFiles } from './migrations/053-baseline-files.ts';
+import { responses } from './migrations/054-responses.ts';
 import { continuedSessions } from './migrations/055-continued-sessions.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
@@ -80,6 +81,7 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: disksOfNodes, runsWith: 48 },
   { sql: workspaceExtras, runsWith: 48 },
   { sql: baselineFiles, runsWith: 48 },
+  { sql: responses, runsWith: 48 },
   { sql: continuedSessions, runsWith: 48 },
 ];
 

@@ -2,7 +2,7 @@
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Link } from '../../domain/sessions/history-chain.ts';
-import type { Run } from '../../domain/sessions/run.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -18,6 +18,7 @@ export interface NewRun
     | 'requestedModel'
     | 'includeUsage'
     | 'backgroundPayload'
+    | 'response'
   > {
   /** The session's. */
   readonly target: string;
@@ -33,6 +34,9 @@ export interface NewRun
   /** Present for a run that starts at once, under its first attempt. */
   readonly start: { readonly model: string | null; readonly leaseMs: number; readonly node: string } | null;
 }
+
+/** A run of the Responses protocol has the journal of a chat; its column `response` says what it is. */
+const STORED_AS = { chat: 'chat', messages: 'messages', responses: 'chat' } as const satisfies Record<Protocol, string>;
 
 /** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
 export function* insertRun(tx: Transaction, { target, outputSchema, history = null, ...given }: NewRun): Step<Run> {
@@ -58,14 +62,14 @@ export function* insertRun(tx: Transaction, { target, outputSchema, history = nu
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, history_asked, history_answered,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, response, history_asked, history_answered,
        team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
     run.keySeq,
-    run.protocol,
+    STORED_AS[run.protocol],
     run.status,
     run.scheduleMode,
     Number(ready),
@@ -84,6 +88,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, history = nu
     run.startedAt,
     start?.node ?? null,
     traceParent,
+    run.response === null ? null : JSON.stringify(run.response),
     // Without an answer yet, clients leave it out.
     history,
     history,

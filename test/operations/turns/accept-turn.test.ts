@@ -73,6 +73,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
         background: null,
         outputSchema: null,
         resultInContent: false,
+        response: null,
         includeUsage: false,
         ...over,
       },

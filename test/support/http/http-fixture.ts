@@ -254,6 +254,7 @@ function makeRunBook() {
         answer: null,
         structuredOutput: null,
         backgroundPayload: null,
+        response: null,
         createdAt: AT,
         startedAt: null,
         finishedAt: null,
@@ -348,6 +349,12 @@ export function loggedLines() {
   return { log: makeLog({ level: 'info' }, outlet), lines };
 }
 
+function findResponse(book: RunBook, runId: string): Run {
+  const run = book.runs.find(({ id }) => id === runId);
+  if (run === undefined) throw notFound('Response');
+  return run;
+}
+
 /** Starts the application on TCP and on a Unix socket until the test ends. */
 export async function openFixture(options: FixtureOptions = {}) {
   const book = makeRunBook();
@@ -360,13 +367,14 @@ export async function openFixture(options: FixtureOptions = {}) {
     authenticate,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
-      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent } = input;
+      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent, response } = input;
       const run = book.open({
         protocol,
         requestedModel,
         includeUsage,
         wantsStructured: outputSchema !== null,
         resultInContent,
+        response,
       });
       play(run, book);
       return { run, replayed: false };
@@ -379,6 +387,8 @@ export async function openFixture(options: FixtureOptions = {}) {
         throw new ErrandError('forbidden', 'The run belongs to another API key.');
       return { ...run, userId: '', username: '', keyId: '' };
     },
+    getResponse: async (_caller, id) => findResponse(book, id),
+    followResponse: async (_caller, id) => findResponse(book, id),
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion([]) }),
     getModelName: () => 'qwen',
     getStatus: async () => STATUS,
@@ -507,3 +517,6 @@ const pathOf = (target: string) => target.replace(/^https?:\/\/[^/?#]*/, '').spl
 
 /** The smallest good request of either conversation endpoint. */
 export const TURN = { model: 'errand', messages: [{ role: 'user', content: 'Hi' }] };
+
+/** The smallest good request of Responses. */
+export const INPUT = { model: 'errand', input: 'Hi' };

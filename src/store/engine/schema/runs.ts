@@ -64,6 +64,8 @@ CREATE TABLE runs (
   trace_parent       TEXT,
   -- Since when it may be claimed, at last; NULL: since it was accepted.
   ready_at           INTEGER,
+  -- JSON: what a Response repeats of its request. Such a run is one of the protocol 'responses', and has the journal of 'chat'.
+  response           TEXT,
   -- Of keys whose clients resend the conversation: its hash up to the user's message, with the answer, and with all that was streamed.
   history_asked      BLOB,
   history_answered   BLOB,
