@@ -59,6 +59,7 @@ const key = {
   },
   capability_names: { mcp_servers: ['files'], skills: ['reports', 'office:memo'], plugins: [], subagents: [] },
   project_id: null,
+  continue_by: null,
   expires_at: ISO,
   last_used_at: null,
   revoked_at: null,
@@ -103,6 +104,7 @@ const NEW_KEY = {
   target: 'free',
   capabilityChoice: null,
   projectId: null,
+  continueBy: null,
   expiresInSeconds: null,
 };
 const PROJECT = '0198c0de-0000-7000-8000-0000000000aa';

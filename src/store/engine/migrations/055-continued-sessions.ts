@@ -8,7 +8,7 @@ ALTER TABLE runs ADD COLUMN history_asked BLOB;
 ALTER TABLE runs ADD COLUMN history_answered BLOB;
 ALTER TABLE runs ADD COLUMN history_streamed BLOB;
 CREATE INDEX sessions_by_client_name ON sessions (key_seq, client_name, seq) WHERE client_name IS NOT NULL;
-CREATE INDEX sessions_throw_away ON sessions (updated_at, seq) WHERE throw_away = 1 AND deleted_at IS NULL;
+CREATE INDEX sessions_throw_away ON sessions (updated_at) WHERE throw_away = 1 AND deleted_at IS NULL;
 CREATE INDEX runs_by_answered ON runs (key_seq, history_answered, seq) WHERE history_answered IS NOT NULL;
 CREATE INDEX runs_by_streamed ON runs (key_seq, history_streamed, seq) WHERE history_streamed IS NOT NULL;
 `;

@@ -49,7 +49,7 @@ CREATE INDEX sessions_scheduled ON sessions (updated_at) WHERE kind = 'scheduled
 CREATE INDEX sessions_idle ON sessions (updated_at)
   WHERE deleted_at IS NULL AND (workspace_checked_at IS NULL OR workspace_checked_at < updated_at);
 CREATE INDEX sessions_by_client_name ON sessions (key_seq, client_name, seq) WHERE client_name IS NOT NULL;
-CREATE INDEX sessions_throw_away ON sessions (updated_at, seq) WHERE throw_away = 1 AND deleted_at IS NULL;
+CREATE INDEX sessions_throw_away ON sessions (updated_at) WHERE throw_away = 1 AND deleted_at IS NULL;
 -- What the key's list of sessions counts: triggers keep it, so that no statement that opens or deletes a session can forget it.
 CREATE TRIGGER session_opened AFTER INSERT ON sessions
   WHEN NEW.key_seq IS NOT NULL AND NEW.kind = 'api' AND NEW.deleted_at IS NULL BEGIN
