@@ -1,5 +1,5 @@
 // A session's history as the API returns it (§2.7, E2).
-import type { AssistantBlock, Attachment, UserBlock } from '../../domain/sessions/content.ts';
+import type { AssistantBlock, Attachment, AttachmentBlock, UserBlock } from '../../domain/sessions/content.ts';
 import type { Portions } from '../../domain/portions.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { HistoryMessage } from '../../operations/sessions/history.ts';
@@ -36,7 +36,8 @@ function contentOf(message: HistoryMessage): StreamableFields<Pick<HistoryMessag
     };
   const attachments = message.attachments.map(renderAttachment);
   if ('blocks' in message) {
-    const content = storedBlocks(message.blocks, message.attachments);
+    const { blocks, attachments: own } = message;
+    const content = storedBlocks(blocks, { textType: 'text', render: (block) => renderUserBlock(block, own) });
     return { content: { _type: 'UserMessage', content }, attachments };
   }
   if (message.role === 'assistant')
@@ -45,19 +46,28 @@ function contentOf(message: HistoryMessage): StreamableFields<Pick<HistoryMessag
   return { content: { _type: 'UserMessage', content: blocks }, attachments };
 }
 
-/** How a place of an attachment is stored. Within a text, its quotes would be escaped. */
-const STORED_PLACE = '{"type":"attachment"';
+/** How a block begins where it is stored. Within a text, its quotes would be escaped. */
+const STORED_BLOCK = '{"type":"';
+const STORED_TEXT = '{"type":"text"';
 
-/** A user's blocks that have not been parsed: those of texts are stored as they are sent. */
-function storedBlocks(json: Buffer, attachments: readonly Attachment[]): Streamed<readonly UserBlockWire[]> {
+/** How blocks are told that have not been parsed. */
+interface Telling<W> {
+  /** The type that texts have there. */
+  readonly textType: string;
+  readonly render: (block: AttachmentBlock) => W;
+}
+
+/** A user's blocks that have not been parsed: their texts are sent as they are stored. */
+export function storedBlocks<W>(json: Buffer, { textType, render }: Telling<W>): Streamed<readonly W[]> {
   return new Streamed(async function* () {
     for (let at = 0; at < json.length; ) {
-      const place = attachments.length === 0 ? -1 : json.indexOf(STORED_PLACE, at);
-      yield* decoded(json.subarray(at, place === -1 ? json.length : place));
-      if (place === -1) return;
-      at = json.indexOf('}', place) + 1;
-      const block = JSON.parse(json.toString('utf8', place, at)) as UserBlock;
-      yield JSON.stringify(renderUserBlock(block, attachments));
+      const start = json.indexOf(STORED_BLOCK, at);
+      yield* decoded(json.subarray(at, start === -1 ? json.length : start));
+      if (start === -1) return;
+      const isText = json.toString('utf8', start, start + STORED_TEXT.length) === STORED_TEXT;
+      at = isText ? start + STORED_TEXT.length : json.indexOf('}', start) + 1;
+      if (isText) yield `${STORED_BLOCK}${textType}"`;
+      else yield JSON.stringify(render(JSON.parse(json.toString('utf8', start, at)) as AttachmentBlock));
     }
   });
 }

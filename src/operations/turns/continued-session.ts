@@ -1,20 +1,26 @@
-// Which session a turn continues (M1).
-import { ErrandError } from '../../domain/errors.ts';
+// Where a turn continues (M1, M3).
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import type { Log } from '../../log/log.ts';
 import type { Access } from '../access.ts';
 import type { TurnInput } from './turn.ts';
 
 export interface ContinuedParts {
-  readonly access: Pick<Access, 'session'>;
+  readonly access: Pick<Access, 'session' | 'response'>;
   readonly log: Log;
+}
+
+/** A session, and the run that has to be its newest; null: the turn opens a session, or follows whatever is there. */
+export interface Place {
+  readonly sessionId: string | null;
+  readonly afterRunSeq: number | null;
 }
 
 /** How many keys are remembered whose requests were logged. */
 const MOST_LOGGED = 10_000;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Makes the look-up of the session that a turn continues which names none; null opens one. */
+/** Makes the look-up. Throws as `Access.response` does. */
 export function makeContinuedSession({ access, log }: ContinuedParts) {
   const logged = new Set<number>();
 
@@ -29,9 +35,22 @@ export function makeContinuedSession({ access, log }: ContinuedParts) {
     return session?.id ?? null;
   }
 
-  return async (caller: KeyCaller, { offeredSession }: Pick<TurnInput, 'offeredSession'>): Promise<string | null> =>
-    offeredSession === null ? null : ownOf(caller, offeredSession);
+  /** Behind a response, in its session. */
+  async function behind(caller: KeyCaller, previousRunId: string, sessionId: string | null): Promise<Place> {
+    const previous = await access.response(caller, previousRunId);
+    if (sessionId !== null && sessionId !== previous.sessionId)
+      throw unprocessable('previous_response_id', 'must be a response of the session that the request names');
+    return { sessionId: previous.sessionId, afterRunSeq: previous.seq };
+  }
+
+  return async (caller: KeyCaller, { sessionId, offeredSession, response }: Named): Promise<Place> => {
+    if (response?.previousRunId) return behind(caller, response.previousRunId, sessionId);
+    const named = sessionId ?? (offeredSession === null ? null : await ownOf(caller, offeredSession));
+    return { sessionId: named, afterRunSeq: null };
+  };
 }
+
+type Named = Pick<TurnInput, 'sessionId' | 'offeredSession' | 'response'>;
 
 const NONE_OF_OURS =
   'X-Session-Id named no session of this key, and was ignored; Errand-Session-Id and metadata.session_id continue one';

@@ -79,6 +79,13 @@ export function makeHistory({ read }: Database) {
         sizesOf(tx, 'm.id < ? ORDER BY m.id DESC', [sessionSeq, beforeId]),
     ),
 
+    /** The size of what a run's user said; undefined after a deletion. */
+    findUserMessage: read(function* (tx: Reader, runSeq: number): Step<MessageSize | undefined> {
+      const sql = `SELECT m.id, m.run_seq, octet_length(m.content) AS bytes, m.role FROM messages m WHERE m.run_seq = ? AND m.role = 'user'`;
+      const row = yield* tx.get<Omit<MessageSize, 'isInSteps'>>(sql, runSeq);
+      return row && { ...row, isInSteps: false };
+    }),
+
     /** The whole messages of a session from one to another, by their ids, oldest first. */
     listMessages: read(function* (tx: Reader, sessionSeq: number, from: number, to: number): Step<MessageOfRun[]> {
       const sql = `SELECT m.run_seq AS runSeq, m.role, m.content, ${FACTS} ${FROM} WHERE ${BETWEEN} ORDER BY m.id`;
