@@ -5,7 +5,7 @@ import type { Portions } from '../../domain/portions.ts';
 import type { HistoryMessage } from '../../operations/sessions/history.ts';
 import type { InputBlockWire, InputItemsWire, InputItemWire } from '../../wire/responses/input-items.ts';
 import { type Streamable, type StreamableFields, streamedList } from '../replies/json-pieces.ts';
-import { storedBlocks } from '../sessions/history-wire.ts';
+import { storedBlocks } from '../replies/stored-blocks.ts';
 
 /** The one item, unless the reader has it: `after` is the id of the last. */
 export function renderInputItems(

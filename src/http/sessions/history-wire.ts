@@ -1,5 +1,5 @@
 // A session's history as the API returns it (§2.7, E2).
-import type { AssistantBlock, Attachment, AttachmentBlock, UserBlock } from '../../domain/sessions/content.ts';
+import type { AssistantBlock, Attachment, UserBlock } from '../../domain/sessions/content.ts';
 import type { Portions } from '../../domain/portions.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { HistoryMessage } from '../../operations/sessions/history.ts';
@@ -11,8 +11,9 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
-import { type Streamable, type StreamableFields, Streamed, streamedList } from '../replies/json-pieces.ts';
-import { decoded, storedJson, streamedText } from '../replies/stored-text.ts';
+import { type Streamable, type StreamableFields, streamedList } from '../replies/json-pieces.ts';
+import { storedBlocks } from '../replies/stored-blocks.ts';
+import { storedJson, streamedText } from '../replies/stored-text.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
@@ -44,32 +45,6 @@ function contentOf(message: HistoryMessage): StreamableFields<Pick<HistoryMessag
     return { content: { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) }, attachments };
   const blocks = message.content.map((block) => renderUserBlock(block, message.attachments));
   return { content: { _type: 'UserMessage', content: blocks }, attachments };
-}
-
-/** How a block begins where it is stored. Within a text, its quotes would be escaped. */
-const STORED_BLOCK = '{"type":"';
-const STORED_TEXT = '{"type":"text"';
-
-/** How blocks are told that have not been parsed. */
-interface Telling<W> {
-  /** The type that texts have there. */
-  readonly textType: string;
-  readonly render: (block: AttachmentBlock) => W;
-}
-
-/** A user's blocks that have not been parsed: their texts are sent as they are stored. */
-export function storedBlocks<W>(json: Buffer, { textType, render }: Telling<W>): Streamed<readonly W[]> {
-  return new Streamed(async function* () {
-    for (let at = 0; at < json.length; ) {
-      const start = json.indexOf(STORED_BLOCK, at);
-      yield* decoded(json.subarray(at, start === -1 ? json.length : start));
-      if (start === -1) return;
-      const isText = json.toString('utf8', start, start + STORED_TEXT.length) === STORED_TEXT;
-      at = isText ? start + STORED_TEXT.length : json.indexOf('}', start) + 1;
-      if (isText) yield `${STORED_BLOCK}${textType}"`;
-      else yield JSON.stringify(render(JSON.parse(json.toString('utf8', start, at)) as AttachmentBlock));
-    }
-  });
 }
 
 function renderStoredBlock(block: StoredBlock): Streamable<AssistantBlockWire> {

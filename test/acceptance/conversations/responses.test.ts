@@ -268,13 +268,13 @@ test("another key's responses are refused, and nothing of them is told", {
   const { key } = made as { key: string };
   const other = new OpenAI({ apiKey: key, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
   for (const ask of [
-    other.responses.retrieve(id),
-    other.responses.retrieve(id, { stream: true }),
-    other.responses.cancel(id),
-    other.responses.delete(id),
-    other.responses.inputItems.list(id),
-    other.responses.create({ model: 'm', input: 'x', previous_response_id: id }),
-    other.responses.create({ model: 'm', input: 'x', conversation: conversation!.id }),
+    () => other.responses.retrieve(id),
+    () => other.responses.retrieve(id, { stream: true }),
+    () => other.responses.cancel(id),
+    () => other.responses.delete(id),
+    () => other.responses.inputItems.list(id),
+    () => other.responses.create({ model: 'm', input: 'x', previous_response_id: id }),
+    () => other.responses.create({ model: 'm', input: 'x', conversation: conversation!.id }),
   ])
-    await expect(ask).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
+    await expect(ask()).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
 });
