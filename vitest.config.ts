@@ -75,6 +75,7 @@ export default defineConfig({
     maxWorkers: 5,
     // A test has the rules that it proves as tags.
     tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
+    globalSetup: 'test/support/compiled-code.ts',
     // Ends what hangs, and nothing that is slow: the machine may be busy.
     setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 240_000,
