@@ -26,8 +26,8 @@ const acceptedOnBoth = [
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts', 'test/daemon/peers/*.test.ts'];
 
 /**
- * What has a process of its own: replaces modules, needs the flags that the program is started with, or measures turns of the event
- * loop, which garbage of others would make longer.
+ * What has a process of its own: replaces modules or whom the process trusts, needs the flags that the program is started with, or
+ * measures turns of the event loop, which garbage of others would make longer.
  */
 const alone = [
   'test/agent/browser/run-browser.test.ts',
@@ -38,6 +38,7 @@ const alone = [
   'test/http/longest-routes.test.ts',
   'test/store/longest-verbs.test.ts',
   'test/store/engine/sqlite/commits/log-sync.test.ts',
+  'test/webhooks/attempt.test.ts',
 ];
 
 const projectsOnPostgres = [
