@@ -11,6 +11,7 @@ export function describeInterface(): string {
     conversations: {},
     officeStreams: {},
     runs: {},
+    responses: {},
   } as unknown as RouteParts;
   return `${JSON.stringify(describeRoutes(makeRoutes(nothing), VERSION), null, 2)}\n`;
 }

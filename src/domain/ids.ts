@@ -68,6 +68,19 @@ export function messageIdOf(runId: string): string {
   return `msg_${runId.replaceAll('-', '')}`;
 }
 
+/** `resp_…`, the Responses protocol's id of a run (M3). */
+export function responseIdOf(runId: string): string {
+  return `resp_${runId.replaceAll('-', '')}`;
+}
+
+const RESPONSE_ID = /^resp_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
+
+/** The run's id in one of these, in lower case; null for a text of another form. */
+export function runIdOfResponse(text: string): string | null {
+  const parts = RESPONSE_ID.exec(text);
+  return parts === null ? null : parts.slice(1).join('-').toLowerCase();
+}
+
 /** `chatcmpl-…`, the chat protocol's id of a run's answer: stable per run (C1). */
 export function completionIdOf(runId: string): string {
   return `chatcmpl-${runId.replaceAll('-', '')}`;

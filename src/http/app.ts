@@ -34,6 +34,7 @@ import { makeWatchers } from './office/watchers.ts';
 import { makeMissLimit } from './public/miss-limit.ts';
 import { makeRoutes } from './routes.ts';
 import { errorPageReply, isPagePath } from './share/page-reply.ts';
+import { makeResponseHandlers } from './conversations/responses.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
 import { makeRunStreams } from './conversations/run-stream.ts';
 import { standingHeaders } from './management/token.ts';
@@ -88,11 +89,13 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   const openWatch = makeWatchers({ clock, log, settings, draining, watchCredential });
   const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });
+  const responses = makeResponseHandlers({ operations, openStream });
   return makeRoutes({
     operations,
     conversations,
     officeStreams,
     runs,
+    responses,
     readiness,
     starting: parts.starting,
     clientAddressOf,

@@ -49,6 +49,7 @@ import { makePublicPageHandlers } from './public/pages.ts';
 import { VERSION } from '../version.ts';
 import { makeTokenEndpoint } from './management/token.ts';
 import type { ClientAddressOf } from './server/client-address.ts';
+import type { makeResponseHandlers } from './conversations/responses.ts';
 import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
@@ -68,6 +69,7 @@ export interface RouteParts {
   readonly conversations: Conversations;
   readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
   readonly runs: ReturnType<typeof makeRunHandlers>;
+  readonly responses: ReturnType<typeof makeResponseHandlers>;
   readonly readiness: () => Readiness;
   readonly starting: () => Promise<void> | null;
   readonly clientAddressOf: ClientAddressOf;
@@ -104,6 +106,7 @@ function programRoutes(parts: RouteParts): Route[] {
   const sessions = makeSessionHandlers(operations);
   return routesOf(programs, operations, {
     ...conversations,
+    ...parts.responses,
     logIn: makeTokenEndpoint(operations, clientAddressOf),
     listSessions: sessions.listOwn,
     history: sessions.messages,

@@ -87,10 +87,20 @@ export function makeAccess(
 
     run: async (caller: Caller, id: string): Promise<RunRecord> => reached(caller, await findRun(id), 'Run'),
 
+    /** A run of the Responses protocol (M3). */
+    response: async (caller: Caller, id: string): Promise<RunRecord> => {
+      const run = await findRun(id);
+      return reached(caller, run?.protocol === 'responses' ? run : undefined, 'Response');
+    },
+
     /** Throws `not_found` for other runs. */
     backgroundRun: async (caller: Caller, id: string): Promise<RunRecord> => {
       const run = await findRun(id);
-      return reached(caller, run?.scheduleMode === 'background' ? run : undefined, 'Background run');
+      return reached(
+        caller,
+        run?.scheduleMode === 'background' && run.protocol === 'messages' ? run : undefined,
+        'Background run',
+      );
     },
 
     scheduledTask: async (caller: Caller, id: string): Promise<TaskRecord> =>

@@ -1,6 +1,6 @@
 // Kinds of the rows that several stations read, and the domain values that they are.
 import type { JsonValue } from '../domain/json.ts';
-import type { Run, RunError } from '../domain/sessions/run.ts';
+import type { ResponseEcho, Run, RunError } from '../domain/sessions/run.ts';
 import type { Session } from '../domain/sessions/session.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
 import type { ApiKey, User } from '../domain/people/user.ts';
@@ -100,6 +100,7 @@ export const RUN = rowKind<Run>({
   resultInContent: flag,
   ...OUTCOME.fields,
   backgroundPayload: plain,
+  response: json<ResponseEcho | null>,
   createdAt: plain,
   startedAt: plain,
 });
@@ -112,7 +113,10 @@ export const ANSWER = `CASE WHEN r.outcome = 'completed' THEN coalesce(r.answer,
 export const OUTCOME_COLUMNS = `r.status, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens, r.cost_usd,
   r.stop_reason, r.error, ${ANSWER}, r.structured_output, r.finished_at`;
 
+/** The protocol that a run `r` was asked in. */
+const PROTOCOL = "CASE WHEN r.response IS NULL THEN r.protocol ELSE 'responses' END AS protocol";
+
 /** The columns of a run `r` with its session `s`. */
-export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, r.protocol, r.schedule_mode, r.attempt,
+export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, ${PROTOCOL}, r.schedule_mode, r.attempt,
   r.resumes, r.requested_model, r.model, r.include_usage, r.output_schema IS NOT NULL AS wants_structured, r.result_in_content,
-  ${OUTCOME_COLUMNS}, r.background_payload, r.created_at, r.started_at`;
+  ${OUTCOME_COLUMNS}, r.background_payload, r.response, r.created_at, r.started_at`;

@@ -1,4 +1,4 @@
-// What programs with a key, and anybody, may ask: the two conversation protocols, and the sessions of the key (§4).
+// What programs with a key, and anybody, may ask: the conversation protocols, and the sessions of the key (§4).
 import { KB } from '../domain/byte-units.ts';
 import { isJsonObject } from '../domain/json.ts';
 import { chatStreamData, completion, models as ownModels } from './chat/completion.ts';
@@ -10,6 +10,9 @@ import { backgroundMessage, conversationReply } from './messages/message.ts';
 import { messagesRequest } from './messages/request.ts';
 import { messagesStreamEvent } from './messages/stream-event.ts';
 import { grant, loginToken } from './people/token.ts';
+import { responseInPath, responseQuery, responsesRequest } from './responses/request.ts';
+import { response } from './responses/response.ts';
+import { responsesStreamEvent } from './responses/stream-event.ts';
 import { followQuery } from './shapes/query.ts';
 import { runArtifacts, sessionArtifacts } from './sessions/artifact.ts';
 import { history } from './sessions/history.ts';
@@ -23,6 +26,7 @@ const MAX_GRANT_BYTES = 64 * KB;
 /** An event of a run's stream, in the protocol that started the run (C12). */
 const conversationEvent = anyOf(
   'must be an event',
+  { ...responsesStreamEvent, admits: (value) => isJsonObject(value) && 'sequence_number' in value },
   { ...messagesStreamEvent, admits: (value) => isJsonObject(value) && 'type' in value },
   chatStreamData,
 );
@@ -30,6 +34,7 @@ const conversationEvent = anyOf(
 const turn = { takesAttachments: true, headers: turnHeaders } as const;
 const stream = { query: followQuery, headers: rejoinHeaders, events: conversationEvent, sse: true } as const;
 const run = { params: { id: idOf('Run') } };
+const ofResponse = { params: { id: responseInPath } };
 const session = { params: { id: idOf('Session') } };
 
 // biome-ignore format: a table reads best with one endpoint a line
@@ -42,6 +47,10 @@ export const programs = {
   }),
   ...endpoints('key', 'chat', {
     chat: { route: 'POST /openapi/v1/chat/completions', summary: 'Send a turn in the chat-completions protocol: waited for or streamed', ...turn, body: chatRequest, events: chatStreamData, reply: completion },
+  }),
+  ...endpoints('key', 'chat', {
+    responses: { route: 'POST /openapi/v1/responses', summary: 'Send a turn in the Responses protocol: waited for, streamed, or in the background', ...turn, body: responsesRequest, events: responsesStreamEvent, reply: response },
+    getResponse: { route: 'GET /openapi/v1/responses/:id', summary: 'Look up a response, or follow its stream', ...ofResponse, query: responseQuery, events: responsesStreamEvent, reply: response },
   }),
   ...endpoints('key', 'bare', {
     poll: { route: 'GET /openapi/v1/runs/:id', summary: 'Look up a background run', reply: backgroundMessage, isSmall: true },

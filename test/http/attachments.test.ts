@@ -8,6 +8,7 @@ import type { KeyCaller } from '../../src/domain/people/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeWorkspaces } from '../../src/files/workspaces.ts';
 import { makeAccess } from '../../src/operations/access.ts';
+import { makeLog } from '../../src/log/log.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
 import { openFixture, send, SETTINGS } from '../support/http/http-fixture.ts';
@@ -31,6 +32,7 @@ async function openAttachmentFixture() {
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
+    log: makeLog({ level: 'fatal' }),
     closing: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };

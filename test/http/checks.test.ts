@@ -15,7 +15,7 @@ function errorOf(path: string, got: Got): { type?: string; message: string; para
     return { message: json['message'] as string };
   }
   const error = json['error'] as { type: string; message: string; param: string | null };
-  if (path.startsWith('/openapi/v1/chat') || path.startsWith('/openapi/v1/models')) {
+  if (/^\/openapi\/v1\/(chat|models|responses)/.test(path)) {
     expect(Object.keys(json)).toEqual(['error']);
     expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
   } else {
@@ -162,11 +162,12 @@ const SCENARIOS: readonly Scenario[] = [
   {
     does: 'what another client library asks first',
     method: 'POST',
-    path: '/openapi/v1/responses',
+    path: '/openapi/v1/completions',
     status: 404,
-    says: /POST \/openapi\/v1\/chat\/completions and POST \/openapi\/v1\/messages/,
+    says: /POST \/openapi\/v1\/chat\/completions, \/openapi\/v1\/responses and \/openapi\/v1\/messages/,
   },
   { does: 'an unknown path elsewhere', path: '/v1/responses', status: 404, says: /^No such endpoint\.$/ },
+  { does: 'a response of another form', path: '/openapi/v1/responses/resp_1', as: KEY, status: 404, says: /Response/ },
   { does: 'an unknown path under chat', path: '/openapi/v1/chat/nothing', status: 404, type: 'not_found_error' },
   { does: 'an unknown path under the management API', path: '/api/v1/nothing', status: 404 },
   { does: 'the root', path: '/', status: 404, type: 'not_found_error' },

@@ -11,6 +11,7 @@ import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
 import type { KeyCaller } from '../../src/domain/people/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../src/operations/access.ts';
+import { makeLog } from '../../src/log/log.ts';
 import { makeAcceptTurn } from '../../src/operations/turns/accept-turn.ts';
 import { makeFetchImages } from '../../src/operations/turns/fetch-images.ts';
 import { makeSessionSetup } from '../../src/operations/turns/session-setup.ts';
@@ -45,6 +46,7 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
+    log: makeLog({ level: 'fatal' }),
     closing: () => ending.signal.aborted,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };

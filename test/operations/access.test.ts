@@ -36,9 +36,11 @@ async function thingsOf(
   const question = (await rows.store.userInputs.list(filter)).items[0]!.id;
   const limits = { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 };
   const later = await rows.accept({ ...turn, background: { payload: null, limits }, idempotencyKey: question });
+  const echo = { metadata: {}, previousRunId: null, format: null };
+  const response = await rows.accept({ ...turn, protocol: 'responses', response: echo });
   const { sessionId: session, id: run } = asking;
-  const sessionSeqs = [asking.sessionSeq, later.sessionSeq];
-  return { session, run, backgroundRun: later.id, question, insight, sessionSeqs };
+  const sessionSeqs = [asking.sessionSeq, later.sessionSeq, response.sessionSeq];
+  return { session, run, backgroundRun: later.id, response: response.id, question, insight, sessionSeqs };
 }
 
 beforeEach(async () => {
@@ -53,7 +55,14 @@ beforeEach(async () => {
     own: await thingsOf({}),
     second: await thingsOf({ key: second }),
     other: await thingsOf({ user: otto, key: { ...(await rows.makeKey()), userSeq: otto.seq } }),
-    unknown: { session: UNKNOWN, run: UNKNOWN, backgroundRun: UNKNOWN, question: UNKNOWN, insight: UNKNOWN },
+    unknown: {
+      session: UNKNOWN,
+      run: UNKNOWN,
+      response: UNKNOWN,
+      backgroundRun: UNKNOWN,
+      question: UNKNOWN,
+      insight: UNKNOWN,
+    },
     deleted,
   };
   access = makeAccess(store);
@@ -103,6 +112,7 @@ const NOUNS: readonly (readonly [Noun, string])[] = [
   ['session', 'session'],
   ['run', 'run'],
   ['backgroundRun', 'background run'],
+  ['response', 'response'],
   ['question', 'question'],
   ['insight', 'insight'],
 ];

@@ -9,11 +9,15 @@ import type { Blown } from './storm.ts';
 const ECHO_MS = 25_000;
 /** Until what could not reach the bucket has said so: it tries again for 20 s, also when the bucket is back. */
 const BUCKET_ECHO_MS = 60_000;
+/** Until the files of a run that has ended are collected, on a busy machine. */
+const COLLECTED_MS = 10_000;
 
 export interface NodesDiary extends Diary {
   readonly attempts: readonly Attempt[];
   /** Whether a node may have lost runs or files then, or said so. */
   isHurt(node: string, at: number): boolean;
+  /** Whether the node of a run that ended then may have been lost before the files of the run were collected. */
+  mayLoseFiles(node: string, endedAt: number): boolean;
 }
 
 interface Facts extends Blown {
@@ -51,5 +55,8 @@ export function makeNodesDiary({ nodes, attempts, strikes, locks, serverDown, bu
     ...diary,
     attempts,
     isHurt: (node, at) => isWithin(at, lossesOf(node)) || isWithin(at, noBucket) || isExcused(at, diary),
+    mayLoseFiles: (node, endedAt) =>
+      [...lossesOf(node), ...noBucket].some(({ from, to }) => from <= endedAt + COLLECTED_MS && to >= endedAt) ||
+      isExcused(endedAt, diary),
   };
 }

@@ -118,7 +118,7 @@ function makeSubject(parts: Parts): Subject {
       workspacesOf: (id) => (nodes.find((node) => node.id === id) ?? nodes[0]!).daemon.dataDir,
       listFiles: bucket.listFiles,
       readFile: bucket.readFile,
-      mayLose: ({ node_id, finished_at }) => diary!.isHurt(node_id ?? '', finished_at ?? 0),
+      mayLose: ({ node_id, finished_at }) => diary!.mayLoseFiles(node_id ?? '', finished_at ?? 0),
     }),
     close: async (isKept) => {
       for (const node of nodes) await node.stop('SIGKILL');

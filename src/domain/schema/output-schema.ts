@@ -8,6 +8,7 @@ import type { Run } from '../sessions/run.ts';
 /** The request's field that a schema comes from, as refusals name it. */
 export function outputSchemaField({ protocol, resultInContent }: Pick<Run, 'protocol' | 'resultInContent'>): string {
   if (protocol === 'chat') return 'response_format.json_schema.schema';
+  if (protocol === 'responses') return 'text.format.schema';
   return resultInContent ? 'output_config.format.schema' : 'output_format.schema';
 }
 

@@ -1,5 +1,5 @@
 // A run: one turn of an agent, its states and the moves between them.
-import type { JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { Usage } from './usage.ts';
 
 export const RUN_STATUSES = [
@@ -56,7 +56,7 @@ export function isTerminal(status: RunState): boolean {
 /** How often a run may be resumed after a crash before it fails (D7). */
 export const MAX_RESUMES = 2;
 
-export const PROTOCOLS = ['chat', 'messages'] as const;
+export const PROTOCOLS = ['chat', 'messages', 'responses'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 export const SCHEDULE_MODES = ['immediate', 'queued', 'background', 'scheduled'] as const;
@@ -82,6 +82,15 @@ export interface RunError {
 /** Why the agent ended, in the Messages protocol's words. */
 export const STOP_REASONS = ['end_turn', 'max_tokens'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
+
+/** What a Response repeats of its request. Of the Responses protocol only (M3). */
+export interface ResponseEcho {
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The run that it continued from; null without one. */
+  readonly previousRunId: string | null;
+  /** `text.format` as it was sent; null without one. */
+  readonly format: JsonObject | null;
+}
 
 /** A run as its readers see it. `seq` is the row's integer, used only inside. */
 export interface Run {
@@ -117,6 +126,8 @@ export interface Run {
   readonly structuredOutput: { readonly value: JsonValue } | null;
   /** Background only: a payload that results return verbatim. */
   readonly backgroundPayload: string | null;
+  /** Present exactly on runs of the Responses protocol. */
+  readonly response: ResponseEcho | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;

@@ -6,7 +6,7 @@ import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/
 import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
 import type { ContentParts } from './content-wire.ts';
 import { schemaOf } from './response-format-wire.ts';
-import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import { ignoredIn, NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** The turn that a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readChatTurn(
@@ -15,18 +15,20 @@ export async function readChatTurn(
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
   const { model, response_format: format } = request;
-  const sessionId = sessionOf(request.metadata, headers);
-  const outputSchema = format ? schemaOf(format) : null;
+  const named = sessionOf(request.metadata, headers);
+  const outputSchema = format ? schemaOf(format, 'chat') : null;
   const content = await readUserContent(request.messages, chatContent, parts);
   return {
     stream: request.stream ?? false,
+    ignored: ignoredIn(request.messages, request.tools),
     input: {
       protocol: 'chat',
       model,
       content,
-      sessionId,
+      ...named,
       idempotencyKey: headers.idempotencyKey,
       background: null,
+      response: null,
       includeUsage: request.stream_options?.include_usage ?? false,
       outputSchema,
       resultInContent: outputSchema !== null,

@@ -1,9 +1,11 @@
-// Turns the content blocks of a user's message, in both protocols' forms, into input blocks (§4.2, §4.3, C3).
+// Turns the content blocks of a user's message, in each protocol's forms, into input blocks (§4.2, §4.3, C3).
 import { unprocessable } from '../../domain/errors.ts';
+import { mediaTypeOf } from '../../files/media-type.ts';
 import type { InputBlock } from '../../operations/turns/turn.ts';
 import type { ChatBlock } from '../../wire/chat/request.ts';
 import { mediaType } from '../../wire/conversations/content.ts';
 import type { MessagesBlock } from '../../wire/messages/request.ts';
+import type { ResponsesBlock } from '../../wire/responses/request.ts';
 import { line } from '../../wire/shapes/scalars.ts';
 import type { SpooledStrings } from '../body/spooled-strings.ts';
 import { readSourceText, readUpload, type SourceText } from './source-text.ts';
@@ -19,8 +21,8 @@ export interface ContentParts {
   readonly text: TurnText;
 }
 
-/** A block of a request in either protocol. */
-export type Block = MessagesBlock | ChatBlock;
+/** A block of a request in any protocol. */
+export type Block = MessagesBlock | ChatBlock | ResponsesBlock;
 type BlockOf<T extends Block['type']> = Extract<Block, { readonly type: T }>;
 type BlockReader<B> = (block: B, path: string, parts: ContentParts) => Promise<InputBlock>;
 
@@ -41,6 +43,11 @@ const MAX_ADDRESS_CHARACTERS = 8192;
 const MAX_NAME = 255;
 const MAX_PATH = 1024;
 const storedPath = line({ max: MAX_PATH });
+
+const readText: BlockReader<BlockOf<'text' | 'input_text'>> = async ({ text }, path, parts) => ({
+  type: 'text',
+  text: await parts.text.read(text, `${path}.text`),
+});
 
 /** `{type: image|file|document, file_name, source}`. */
 const fileReader =
@@ -66,13 +73,23 @@ const readImageUrl: BlockReader<BlockOf<'image_url' | 'input_image'>> = async ({
   return resolveSource({ media: 'image', name: null, text, path: urlPath, mimeType: null }, parts);
 };
 
+/** `{type: input_file, filename, file_data}`. Of Base64 alone, the name says the media type. */
+const readInputFile: BlockReader<BlockOf<'input_file'>> = async ({ filename = null, file_data: data }, path, parts) => {
+  const textPath = `${path}.file_data`;
+  const text = await readSourceText(data, textPath, parts.spooled);
+  const mimeType = filename === null ? null : mediaTypeOf(filename);
+  return resolveSource({ media: 'file', name: filename, text, path: textPath, mimeType }, parts);
+};
+
 const READERS: { readonly [T in Block['type']]: BlockReader<BlockOf<T>> } = {
-  text: async ({ text }, path, parts) => ({ type: 'text', text: await parts.text.read(text, `${path}.text`) }),
+  text: readText,
+  input_text: readText,
   image: fileReader('image'),
   file: fileReader('file'),
   document: fileReader('file'),
   image_url: readImageUrl,
   input_image: readImageUrl,
+  input_file: readInputFile,
 };
 
 /** Reads one block; `path` is its place in the request. Throws `unprocessable` and `too_large`. */

@@ -1,4 +1,4 @@
-// A turn over HTTP, in either protocol: accepts it, then waits or streams; and rejoins a run's stream.
+// A turn over HTTP, in any protocol: accepts it, then waits or streams; and rejoins a run's stream.
 import { MB } from '../../domain/byte-units.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ServerResponse } from 'node:http';
@@ -13,19 +13,23 @@ import type { WatchCredential } from '../frame/credential-watch.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../replies/head.ts';
 import { readMessagesTurn, renderMessage } from './messages-wire.ts';
+import { readResponsesTurn, renderResponse } from './responses-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { positionInRequest, readHeaders } from '../frame/query.ts';
 import { errorBody, NO_RETRY } from '../replies/render-error.ts';
 import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
-import type { Reply } from '../replies/reply.ts';
+import { ok, type Reply } from '../replies/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
 import type { ChatRequest } from '../../wire/chat/request.ts';
 import type { BackgroundMessageWire, ConversationReplyWire } from '../../wire/messages/message.ts';
 import type { MessagesRequest } from '../../wire/messages/request.ts';
+import type { ResponsesRequest } from '../../wire/responses/request.ts';
+import type { ResponseWire } from '../../wire/responses/response.ts';
 import type { followQuery } from '../../wire/shapes/query.ts';
 import type { Static } from '../../wire/shapes/shape.ts';
 import { rejoinHeaders, turnHeaders } from '../../wire/conversations/headers.ts';
+import { nameRun } from './name-run.ts';
 import { failureOfRun } from './run-failure.ts';
 import type { OpenRunStream } from './run-stream.ts';
 import { makeTurnText } from './turn-text.ts';
@@ -52,6 +56,13 @@ const CHAT: ConversationWire<ChatRequest, CompletionWire> = {
   render: renderCompletion,
 };
 
+const RESPONSES: ConversationWire<ResponsesRequest, ResponseWire> = {
+  shape: 'chat',
+  read: readResponsesTurn,
+  render: (run) => renderResponse(run),
+  submitted: ({ run }) => ok(renderResponse(run)),
+};
+
 const RETRY_AFTER_SECONDS = '5';
 
 export interface ConversationParts {
@@ -74,6 +85,7 @@ type Failure = ErrorWire<ErrorShape>;
 export interface Conversations {
   readonly messages: KeyHandler<Turn<MessagesRequest>, ConversationReplyWire | Failure>;
   readonly chat: KeyHandler<Turn<ChatRequest>, CompletionWire | Failure>;
+  readonly responses: KeyHandler<Turn<ResponsesRequest>, ResponseWire | Failure>;
   readonly poll: KeyHandler<Exchange, BackgroundMessageWire>;
   rejoin(exchange: Exchange<Static<typeof followQuery>>, caller: KeyCaller, runId: string): Promise<undefined>;
 }
@@ -102,16 +114,14 @@ export function makeConversations({
     const { maxUploadSizeMb, limits } = settings();
     const text = makeTurnText(spooled, limits.maxTextMb * MB);
     const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, spooled, text };
-    const { input, stream } = await wire.read(exchange.body, reading, {
-      idempotencyKey: headers['Idempotency-Key'] ?? null,
-      sessionId: headers['X-Session-Id'] ?? null,
-    });
+    const { input, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
+    if (ignored.length > 0) setHeaders(res, { 'X-Errand-Ignored': ignored.join(', ') });
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
@@ -123,7 +133,7 @@ export function makeConversations({
   ): Promise<Reply<R | Failure> | undefined> {
     const { res } = exchange;
     const { run, headers, stream, isBackground, repeatable } = await accept(wire, exchange, caller);
-    if (isBackground) return wire.submitted?.(await operations.withPosition(caller, run));
+    if (isBackground && !stream) return wire.submitted?.(await operations.withPosition(caller, run));
     if (stream) {
       const { 'X-Stream-Event-Ids': ids, 'X-Stream-Tool-Events': tools } = headers;
       openStream(exchange, run, { afterId: 0, ids, tools });
@@ -150,9 +160,16 @@ export function makeConversations({
   return {
     messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
+    responses: (exchange, caller) => converse(RESPONSES, exchange, caller),
     ...makeLookUps({ operations, openStream }),
   };
 }
+
+const saidIn = (headers: Static<typeof turnHeaders>): TurnHeaders => ({
+  idempotencyKey: headers['Idempotency-Key'] ?? null,
+  sessionId: headers['Errand-Session-Id'] ?? null,
+  offeredSession: headers['X-Session-Id'] ?? null,
+});
 
 /** The handlers of existing runs. */
 function makeLookUps({
@@ -205,10 +222,6 @@ function withWayBack(error: unknown, run: Run, repeatable: boolean): unknown {
     : 'repeating the request would begin a second run.';
   const message = `${error.message} Its result comes at GET /openapi/v1/runs/${run.id}/stream; ${again}`;
   return new ErrandError(error.reason, message, { cause: error, details: error.details });
-}
-
-function nameRun(res: ServerResponse, run: Run): void {
-  setHeaders(res, { 'X-Session-Id': run.sessionId, 'X-Run-Id': run.id });
 }
 
 function answerOf<R extends object>(run: Run, wire: ConversationWire<never, R>): Reply<R | Failure> {

@@ -8,7 +8,7 @@ import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
 import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';
 import { readClientSchema } from './client-schema.ts';
 import type { ContentParts } from './content-wire.ts';
-import { NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import { ignoredIn, NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
 
 /** The turn that a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readMessagesTurn(
@@ -16,19 +16,21 @@ export async function readMessagesTurn(
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const sessionId = sessionOf(request.metadata, headers);
+  const named = sessionOf(request.metadata, headers);
   const idempotencyKey = request.idempotency_key ?? headers.idempotencyKey;
   const background = backgroundOf(request, idempotencyKey);
   const content = await readUserContent(request.messages, messagesContent, parts);
   return {
     stream: request.stream ?? false,
+    ignored: ignoredIn(request.messages, request.tools),
     input: {
       protocol: 'messages',
       model: request.model,
       content,
-      sessionId,
+      ...named,
       idempotencyKey,
       background,
+      response: null,
       includeUsage: false,
       ...outputOf(request),
     },

@@ -11,13 +11,23 @@ import { type EventStream, openEventStream } from '../replies/sse.ts';
 import { CHAT_FORMAT } from './chat-events-wire.ts';
 import { JOURNAL_FORMAT } from './journal-events-wire.ts';
 import { MESSAGES_FORMAT } from './messages-events-wire.ts';
+import { RESPONSES_FORMAT } from './responses-events-wire.ts';
 import { RESTARTING } from './run-failure.ts';
-import { type EventRenderer, frameOf, makeEventRenderer, type SentEvent, type StreamFormat } from './stream-format.ts';
+import {
+  type EventRenderer,
+  frameOf,
+  makeEventRenderer,
+  type Retelling,
+  type SentEvent,
+  type StreamFormat,
+} from './stream-format.ts';
 
 /** How a client wants a run's stream. */
 interface StreamRequest {
   /** Journal id of the last event the client has; 0 from the first. */
   readonly afterId: number;
+  /** The number of the last event, where the format numbers them; absent: none. */
+  readonly afterNumber?: number | undefined;
   /** `id:` lines, in a format that doesn't always have them (C12). */
   readonly ids: boolean;
   /** What tools do, in a format that has it on request. */
@@ -38,10 +48,12 @@ export interface StreamParts {
 /** Opens a run's stream on a request's response. Returns at once; the stream lives on its own until the run or the client ends. */
 export type OpenRunStream = (exchange: Pick<Exchange, 'res' | 'admit'>, run: Run, request: StreamRequest) => void;
 
-const FORMATS = { messages: MESSAGES_FORMAT, chat: CHAT_FORMAT, journal: JOURNAL_FORMAT } as const satisfies Record<
-  Protocol | 'journal',
-  StreamFormat
->;
+const FORMATS = {
+  messages: MESSAGES_FORMAT,
+  chat: CHAT_FORMAT,
+  responses: RESPONSES_FORMAT,
+  journal: JOURNAL_FORMAT,
+} as const satisfies Record<Protocol | 'journal', StreamFormat>;
 type FormatName = keyof typeof FORMATS;
 
 /** A format with the renderers that all streams in it share. */
@@ -64,6 +76,7 @@ export function makeRunStreams({ tail, clock, settings, draining, watchCredentia
   const renderings: Readonly<Record<FormatName, Rendering>> = {
     messages: renderingOf(FORMATS.messages),
     chat: renderingOf(FORMATS.chat),
+    responses: renderingOf(FORMATS.responses),
     journal: renderingOf(FORMATS.journal),
   };
   const open = new Set<RunStream>();
@@ -88,6 +101,12 @@ export function makeRunStreams({ tail, clock, settings, draining, watchCredentia
   };
 }
 
+const rendererOf = ({ withIds, plain }: Rendering, sendsIds: boolean): EventRenderer => (sendsIds ? withIds : plain);
+
+function retellingOf(run: Run, { retell }: StreamFormat, { afterId, afterNumber = -1 }: StreamRequest) {
+  return retell?.(run, { afterId, afterNumber }) ?? null;
+}
+
 type Following = Pick<StreamParts, 'tail' | 'clock' | 'settings'>;
 
 /** One client's stream of one run. */
@@ -98,6 +117,7 @@ class RunStream {
   readonly #request: StreamRequest;
   readonly #format: StreamFormat;
   readonly #render: EventRenderer;
+  readonly #retelling: Retelling | null;
   readonly #sendsIds: boolean;
   #tail: Tail | undefined;
   #timer: Timer | undefined;
@@ -114,17 +134,18 @@ class RunStream {
     this.#request = what.request;
     this.#format = what.rendering.format;
     this.#sendsIds = what.request.ids || this.#format.ids === 'always';
-    this.#render = this.#sendsIds ? what.rendering.withIds : what.rendering.plain;
+    this.#retelling = retellingOf(what.run, this.#format, what.request);
+    this.#render = this.#retelling === null ? rendererOf(what.rendering, this.#sendsIds) : this.#retell;
     this.#lastId = what.request.afterId;
     this.#lastSentAt = parts.clock.monotonic();
   }
 
   start(): void {
-    this.#tail = this.#parts.tail.follow(this.#run, this.#request.afterId, {
+    const afterId = this.#retelling === null ? this.#request.afterId : 0;
+    this.#tail = this.#parts.tail.follow(this.#run, afterId, {
       events: (events) => this.#deliver(events),
       live: () => this.#stream.flush(),
-      // None for an ended run means that the client has them all.
-      end: () => this.#finish(this.#delivered ? null : this.#format.epilogue(this.#run)),
+      end: () => this.#finish(this.#epilogue()),
       failed: (error) => this.interrupt(factsOf(error)),
     });
     this.#watch(this.#pingMs());
@@ -132,7 +153,7 @@ class RunStream {
 
   /** Ends the stream with an error, though the run continues. */
   interrupt(why: ErrorFacts): void {
-    this.#finish(this.#format.error(why));
+    this.#finish((this.#retelling ?? this.#format).error(why));
   }
 
   /** Closes the tail and the timer. The run doesn't notice (C7). */
@@ -154,6 +175,19 @@ class RunStream {
     const last = events.at(-1);
     if (last !== undefined) this.#lastId = last.id;
     return frames.length === 0 ? undefined : this.#send(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
+  }
+
+  readonly #retell: EventRenderer = (event) => {
+    const told = this.#retelling!.event(event);
+    if (told.length === 0) return null;
+    const last = told.length - 1;
+    return Buffer.concat(told.map((one, at) => frameOf(one, this.#sendsIds && at === last ? event.id : null)));
+  };
+
+  /** No event of an ended run means that the client has them all. */
+  #epilogue(): SentEvent | null {
+    if (this.#retelling !== null) return this.#retelling.epilogue();
+    return this.#delivered ? null : this.#format.epilogue(this.#run);
   }
 
   #send(frames: Buffer): Promise<void> | undefined {

@@ -23,6 +23,26 @@ export interface StreamFormat {
   readonly error: (facts: ErrorFacts) => SentEvent;
   /** Sent to a client that rejoins after the run's last event. */
   readonly epilogue: (run: Run) => SentEvent | null;
+  /** Present where events tell again what earlier ones have told: then each stream reads its run from the first event, by itself. */
+  readonly retell?: (run: Run, from: Position) => Retelling;
+}
+
+/** What a reader has of a run's stream. */
+export interface Position {
+  /** Journal id of the last event; 0: none. */
+  readonly afterId: number;
+  /** The number of the last event, in a format that numbers them; -1: none. */
+  readonly afterNumber: number;
+}
+
+/** The whole of one stream, of which its reader gets what it doesn't have. */
+export interface Retelling {
+  /** What the next event of the journal becomes. */
+  event(event: JournalEvent): readonly SentEvent[];
+  /** Ends the stream early. */
+  error(facts: ErrorFacts): SentEvent;
+  /** After the run's last event. */
+  epilogue(): SentEvent | null;
 }
 
 /** A format's events by type: each becomes one event, or none. */

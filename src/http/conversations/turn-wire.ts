@@ -1,4 +1,4 @@
-// Reads what both protocols' requests share: the session, and the last user message (§1).
+// Reads what the protocols' requests share: the session, and the last user message (§1).
 import { unprocessable } from '../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../operations/turns/turn.ts';
 import type { Readable, Static } from '../../wire/shapes/shape.ts';
@@ -9,24 +9,41 @@ import { type Block, type ContentParts, readBlock } from './content-wire.ts';
 export interface TurnRequest {
   readonly input: TurnInput;
   readonly stream: boolean;
+  readonly ignored: readonly IgnoredPart[];
 }
 
 /** What clients may say in headers, for those that can't put it into the body. */
 export interface TurnHeaders {
   /** `Idempotency-Key`; the body's field wins. */
   readonly idempotencyKey: string | null;
-  /** `X-Session-Id`, which means the same as `metadata.session_id`. */
+  /** `Errand-Session-Id`, which means the same as `metadata.session_id`. */
   readonly sessionId: string | null;
+  /** `X-Session-Id`, which may be meant for others. */
+  readonly offeredSession: string | null;
 }
 
-export const NO_HEADERS: TurnHeaders = { idempotencyKey: null, sessionId: null };
+export const NO_HEADERS: TurnHeaders = { idempotencyKey: null, sessionId: null, offeredSession: null };
 
-/** The session that the turn continues, or null. Throws `unprocessable` when body and header name two. */
-export function sessionOf(named: Static<typeof metadata> | undefined, { sessionId }: TurnHeaders): string | null {
+/** The session that the turn continues, or may continue. Throws `unprocessable` when body and header name two. */
+export function sessionOf(
+  named: Static<typeof metadata> | undefined,
+  { sessionId, offeredSession }: TurnHeaders,
+): Pick<TurnInput, 'sessionId' | 'offeredSession'> {
   const inBody = named?.session_id ?? null;
   if (inBody !== null && sessionId !== null && inBody !== sessionId)
-    throw unprocessable('metadata.session_id', 'must name the same session as the header X-Session-Id');
-  return inBody ?? sessionId;
+    throw unprocessable('metadata.session_id', 'must name the same session as the header Errand-Session-Id');
+  return { sessionId: inBody ?? sessionId, offeredSession };
+}
+
+/** Parts of a request that have no effect, though its client may count on them (M1, M4). */
+export type IgnoredPart = 'history' | 'tools';
+
+/** Which of them a request has: messages before its last user's, and tools of its client. */
+export function ignoredIn(messages: readonly { readonly role?: string | null }[], tools: unknown): IgnoredPart[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  return [...(hasHistory ? (['history'] as const) : []), ...(hasTools ? (['tools'] as const) : [])];
 }
 
 /** The blocks of the last `user` message. `content` is the shape of a message's content in its protocol. */
@@ -38,7 +55,15 @@ export async function readUserContent(
   const last = messages.findLastIndex(({ role }) => role === 'user');
   if (last === -1) throw unprocessable('messages', 'must hold a message whose role is user');
   const path = `messages[${last}].content`;
-  const found = content.read(messages[last]!.content, path);
+  return readContent(content.read(messages[last]!.content, path), path, parts);
+}
+
+/** The blocks of a message whose content is at `path`. */
+export async function readContent(
+  found: string | readonly Block[],
+  path: string,
+  parts: ContentParts,
+): Promise<InputBlock[]> {
   const blocks: InputBlock[] =
     typeof found === 'string'
       ? [{ type: 'text', text: await parts.text.read(found, path) }]

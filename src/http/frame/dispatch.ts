@@ -134,7 +134,7 @@ export function refusalOf(matched: Matched, path: string, routes: readonly Route
 /** Client libraries call more endpoints than this API has, and some call another one by default. */
 export function noSuchEndpoint(path: string): ErrandError {
   const hint = path.startsWith('/openapi/v1/')
-    ? ' Conversations are at POST /openapi/v1/chat/completions and POST /openapi/v1/messages.'
+    ? ' Conversations are at POST /openapi/v1/chat/completions, /openapi/v1/responses and /openapi/v1/messages.'
     : '';
   return new ErrandError('not_found', `No such endpoint.${hint}`);
 }

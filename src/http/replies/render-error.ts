@@ -15,6 +15,7 @@ export interface ErrorFacts {
 const PREFIXES: readonly (readonly [prefix: string, shape: ErrorShape])[] = [
   ['/openapi/v1/chat/', 'chat'],
   ['/openapi/v1/models', 'chat'],
+  ['/openapi/v1/responses', 'chat'],
   ['/api/', 'envelope'],
 ];
 

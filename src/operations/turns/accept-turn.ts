@@ -1,4 +1,4 @@
-// Accepts a turn of either protocol. After it resolves, the run survives any crash (D7).
+// Accepts a turn of any protocol. After it resolves, the run survives any crash (D7).
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
@@ -18,6 +18,7 @@ import type { KeyCaller } from '../../domain/people/user.ts';
 import type { SchemaCheck } from '../../execution/checks/schema-check.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Queue } from '../../execution/queue/queue.ts';
+import type { Log } from '../../log/log.ts';
 import type { BlobHold, BlobStore } from '../../files/blobs/blobs.ts';
 import { withAllHeld } from '../../files/blobs/with-all-held.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -30,6 +31,7 @@ import type { NewAttachment } from '../../store/sessions/user-message.ts';
 import type { Fetching } from './fetch-images.ts';
 import type { Access } from '../access.ts';
 import { safeName } from './safe-name.ts';
+import { makeContinuedSession } from './continued-session.ts';
 import type { MakeSetup } from './session-setup.ts';
 import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
@@ -45,6 +47,7 @@ export interface AcceptParts {
   readonly fetchImages: (fetching: Fetching) => Promise<void>;
   readonly makeSetup: MakeSetup;
   readonly clock: Clock;
+  readonly log: Log;
   /** Whether the daemon is shutting down: new work is refused. */
   closing(): boolean;
 }
@@ -52,15 +55,17 @@ export interface AcceptParts {
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
  * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
- * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in the other protocol has used,
+ * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in another protocol has used,
  * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
  * `unavailable` while the daemon or every node drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
  */
 export function makeAcceptTurn(parts: AcceptParts) {
-  const { store, access, blobs, disk, queue, settings, schemas, fetchImages, makeSetup, closing, clock } = parts;
-  return async (caller: KeyCaller, input: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
+  const { store, access, blobs, disk, schemas, fetchImages, closing } = parts;
+  const continuedSession = makeContinuedSession(parts);
+  return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
+    const input = { ...asked, sessionId: asked.sessionId ?? (await continuedSession(caller, asked)) };
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
@@ -75,7 +80,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       // Fetching may have taken a long time.
       refuseWhileDraining();
       const { traceParent = null } = asking;
-      const turn = await accept(caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
+      const turn = await admit(parts, caller, { ...input, traceParent, sessionSeq: session?.seq ?? null }, kept);
       fresh = !turn.replayed;
       return turn;
     } finally {
@@ -88,41 +93,45 @@ export function makeAcceptTurn(parts: AcceptParts) {
   function refuseWhileDraining(): void {
     if (closing()) throw new ErrandError('unavailable', 'The server is restarting.');
   }
+}
 
-  async function accept(
-    caller: KeyCaller,
-    input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
-    kept: KeptContent,
-  ): Promise<AcceptedTurn> {
-    // Another one may take turns again since the last look.
-    if (parts.node.allDrain()) await parts.node.look();
-    const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
-    const userQuotaBytes = settings().workspace.userQuotaMb * MB;
-    const turn: Omit<NewTurn, 'start'> = {
-      user: caller.user,
-      key: caller.key,
-      protocol: input.protocol,
-      requestedModel: input.model,
-      includeUsage: input.includeUsage,
-      traceParent: input.traceParent ?? null,
-      outputSchema: input.outputSchema,
-      resultInContent: input.resultInContent,
-      sessionId: input.sessionId,
-      sessionSeq: input.sessionSeq,
-      idempotencyKey: input.idempotencyKey,
-      setup,
-      ...kept,
-      ...namesOf(kept),
-      userQuotaBytes,
-      ...limitsOf(parts, input),
-    };
-    const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
-    const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
-    // The run may have begun meanwhile.
-    await store.durable();
-    if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
-    return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
-  }
+/** Has the queue admit a turn whose attachments are kept. */
+async function admit(
+  parts: AcceptParts,
+  caller: KeyCaller,
+  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'>,
+  kept: KeptContent,
+): Promise<AcceptedTurn> {
+  const { store, queue, settings, makeSetup, clock } = parts;
+  // Another one may take turns again since the last look.
+  if (parts.node.allDrain()) await parts.node.look();
+  const setup = input.sessionId === null ? await makeSetup(caller.key) : NOT_OPENED;
+  const userQuotaBytes = settings().workspace.userQuotaMb * MB;
+  const turn: Omit<NewTurn, 'start'> = {
+    user: caller.user,
+    key: caller.key,
+    protocol: input.protocol,
+    requestedModel: input.model,
+    includeUsage: input.includeUsage,
+    traceParent: input.traceParent ?? null,
+    response: input.response,
+    outputSchema: input.outputSchema,
+    resultInContent: input.resultInContent,
+    sessionId: input.sessionId,
+    sessionSeq: input.sessionSeq,
+    idempotencyKey: input.idempotencyKey,
+    setup,
+    ...kept,
+    ...namesOf(kept),
+    userQuotaBytes,
+    ...limitsOf(parts, input),
+  };
+  const accept = (start: StartInput | null) => store.runs.accept({ ...turn, start });
+  const acceptance = await (input.background === null ? queue.admit(accept) : accept(null));
+  // The run may have begun meanwhile.
+  await store.durable();
+  if (!('run' in acceptance)) throw refusalOf(acceptance, { userQuotaBytes, now: clock.now() });
+  return acceptance.kind === 'replayed' ? replayOf(acceptance.run, input) : { run: acceptance.run, replayed: false };
 }
 
 /** What the nodes leave room for (§8). */
@@ -178,14 +187,18 @@ async function findSubmitted(store: Pick<Store, 'runs'>, { user, key }: KeyCalle
   return store.runs.findSubmitted({ user, key, sessionId, idempotencyKey, background });
 }
 
-/** The run that an earlier request made. A run has one protocol, and a request in the other can't join it. */
+/** The run that an earlier request made. A run has one protocol, and a request in another can't join it. */
 function replayOf(run: Run, { protocol }: TurnInput): AcceptedTurn {
   if (run.protocol === protocol) return { run, replayed: true };
   const endpoint = ENDPOINTS[run.protocol];
   throw new ErrandError('conflict', `This idempotency key belongs to a request of the ${endpoint} endpoint.`);
 }
 
-const ENDPOINTS: Readonly<Record<Protocol, string>> = { chat: 'chat completions', messages: 'Messages' };
+const ENDPOINTS: Readonly<Record<Protocol, string>> = {
+  chat: 'chat completions',
+  messages: 'Messages',
+  responses: 'Responses',
+};
 
 async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, input: TurnInput): Promise<void> {
   const fault = await schemas.check(schema);

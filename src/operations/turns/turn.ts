@@ -1,7 +1,7 @@
-// A turn as the caller asked for it, in domain values: what both protocols' wire files produce.
+// A turn as the caller asked for it, in domain values: what the protocols' wire files produce.
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { Protocol, ResponseEcho, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */
 export interface UploadBytes {
@@ -39,6 +39,8 @@ export interface TurnInput {
   readonly model: string;
   readonly content: readonly InputBlock[];
   readonly sessionId: string | null;
+  /** What may be the id of a session of the key, and is continued only then (M1). */
+  readonly offeredSession: string | null;
   readonly idempotencyKey: string | null;
   /** Present when the run is to continue in the background; its payload is returned verbatim. */
   readonly background: { readonly payload: string | null } | null;
@@ -46,7 +48,9 @@ export interface TurnInput {
   readonly includeUsage: boolean;
   /** The schema of the result, as `readOutputSchema` gave it; null when the answer is text (§4.4). */
   readonly outputSchema: JsonObject | null;
-  /** The reply has the result as the JSON text of its content: on chat, and where a Messages request has `output_config`. */
+  /** What its Response repeats; null in other protocols. */
+  readonly response: ResponseEcho | null;
+  /** The reply has the result as the JSON text of its content: on chat and Responses, and where a Messages request has `output_config`. */
   readonly resultInContent: boolean;
 }
 

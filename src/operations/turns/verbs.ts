@@ -7,6 +7,7 @@ import { makeFetchImages } from './fetch-images.ts';
 import { makeGetModelName, type ModelNameParts } from './model-name.ts';
 import { makePollRate } from './poll-rate.ts';
 import { makeGetQueue, type QueueOperationParts } from './queue.ts';
+import { makeResponseOperations, type ResponseOperationParts } from './responses.ts';
 import { makeRunOperations, type RunOperationParts } from './runs.ts';
 
 export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
@@ -14,13 +15,15 @@ export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
   ExportParts &
   ModelNameParts &
   QueueOperationParts &
-  Omit<RunOperationParts, 'countPoll'>;
+  Omit<RunOperationParts, 'countPoll'> &
+  Omit<ResponseOperationParts, 'countPoll'>;
 
 export function makeTurnVerbs(parts: TurnParts) {
   const { clock, settings, draining } = parts;
   const countPoll = makePollRate({ clock, perSecond: () => settings().background.pollsPerSecond });
   return {
     ...makeRunOperations({ ...parts, countPoll }),
+    ...makeResponseOperations({ ...parts, countPoll }),
     explainRun: makeExplainRun(parts),
     exportRun: makeExportRun(parts),
     getQueue: makeGetQueue(parts),

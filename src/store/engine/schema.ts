@@ -17,6 +17,7 @@ import { nodeConfigurations } from './migrations/050-node-configurations.ts';
 import { disksOfNodes } from './migrations/051-disks-of-nodes.ts';
 import { workspaceExtras } from './migrations/052-workspace-extras.ts';
 import { baselineFiles } from './migrations/053-baseline-files.ts';
+import { responses } from './migrations/054-responses.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -79,6 +80,7 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: disksOfNodes, runsWith: 48 },
   { sql: workspaceExtras, runsWith: 48 },
   { sql: baselineFiles, runsWith: 48 },
+  { sql: responses, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

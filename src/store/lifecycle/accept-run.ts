@@ -3,7 +3,7 @@ import type { UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
-import type { Protocol, Run } from '../../domain/sessions/run.ts';
+import type { Protocol, ResponseEcho, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
@@ -25,6 +25,8 @@ import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartIn
 export interface NewTurn extends Submission {
   readonly protocol: Protocol;
   readonly requestedModel: string;
+  /** What a Response repeats of its request; null in other protocols. */
+  readonly response?: ResponseEcho | null;
   readonly includeUsage: boolean;
   /** The trace that its request belongs to, as the header says it. */
   readonly traceParent?: string | null;
@@ -232,6 +234,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     requestedModel: turn.requestedModel,
     includeUsage: turn.includeUsage,
     backgroundPayload: turn.background?.payload ?? null,
+    response: turn.response ?? null,
     outputSchema: turn.outputSchema,
     resultInContent: turn.resultInContent,
     idempotencyKey: turn.idempotencyKey,

@@ -1,7 +1,7 @@
 // A new run, inserted by the turn, or by the step of a firing, that it executes.
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Run } from '../../domain/sessions/run.ts';
+import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
@@ -17,6 +17,7 @@ export interface NewRun
     | 'requestedModel'
     | 'includeUsage'
     | 'backgroundPayload'
+    | 'response'
   > {
   /** The session's. */
   readonly target: string;
@@ -30,6 +31,9 @@ export interface NewRun
   /** Present for a run that starts at once, under its first attempt. */
   readonly start: { readonly model: string | null; readonly leaseMs: number; readonly node: string } | null;
 }
+
+/** A run of the Responses protocol has the journal of a chat; its column `response` says what it is. */
+const STORED_AS = { chat: 'chat', messages: 'messages', responses: 'chat' } as const satisfies Record<Protocol, string>;
 
 /** Returns the run, queued or started. Its owner's team of now stays with it (§4.8 rule 2). */
 export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: NewRun): Step<Run> {
@@ -55,13 +59,13 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, response, team_id, artifact_status)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
     run.keySeq,
-    run.protocol,
+    STORED_AS[run.protocol],
     run.status,
     run.scheduleMode,
     Number(ready),
@@ -80,6 +84,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, ...given }: 
     run.startedAt,
     start?.node ?? null,
     traceParent,
+    run.response === null ? null : JSON.stringify(run.response),
     run.userSeq,
   );
   return { seq, ...run };

@@ -36,8 +36,9 @@ const TEXTS_OF_RUN: readonly Erasure[] = [
   { sql: 'DELETE FROM baseline_files WHERE run_seq = ? LIMIT ?', weight: 1 },
   {
     sql: `UPDATE runs SET answer = NULL, structured_output = NULL, output_schema = NULL, background_payload = NULL,
+            response = CASE WHEN response IS NULL THEN NULL ELSE '{}' END,
             error = json_set(error, '$.message', '')
-          WHERE seq = ? AND (answer IS NOT NULL OR output_schema IS NOT NULL OR background_payload IS NOT NULL
+          WHERE seq = ? AND (answer IS NOT NULL OR output_schema IS NOT NULL OR background_payload IS NOT NULL OR response <> '{}'
             OR error ->> '$.message' <> '') LIMIT ?`,
     weight: LARGE,
   },

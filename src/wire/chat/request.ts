@@ -1,13 +1,14 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
-import { object, tagged } from '../shapes/composites.ts';
+import { json, object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../shapes/scalars.ts';
 import { anyOf, named, nullish, type Static, unread } from '../shapes/shape.ts';
 import { messagesOf, metadata, model } from '../conversations/turn.ts';
 
-const image = {
-  file_id: unsupported('is not supported: send the image as a data: URL'),
+/** An image, as text or in an object. Responses has the first, and is forgiven the second. */
+export const chatImage = {
+  file_id: nullish(unsupported('is not supported: send the image as a data: URL')),
   image_url: anyOf('must be an object', longString, object({ url: longString })),
 };
 
@@ -15,7 +16,7 @@ const image = {
 const noFile = unsupported('is not supported: send the file as file_name and source');
 const file = { file: noFile, file_id: noFile, ...fileFields };
 
-const block = tagged('type', { text: textFields, image_url: image, input_image: image, file, document: file });
+const block = tagged('type', { text: textFields, image_url: chatImage, input_image: chatImage, file, document: file });
 
 export const chatContent = named('ChatContent', contentOf(block));
 
@@ -37,6 +38,7 @@ export const chatRequest = named(
     stream_options: nullish(object({ include_usage: nullish(boolean) })),
     metadata,
     response_format: nullish(responseFormat),
+    tools: nullish(json),
     messages: messagesOf(chatContent),
   }),
 );

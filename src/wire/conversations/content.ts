@@ -71,8 +71,10 @@ export function contentOf<B>(block: Shape<B>): Shape<string | readonly B[]> {
   });
 }
 
+const isText = (type: JsonValue | undefined) => type === 'text' || type === 'input_text';
+
 function requireFewAttachments(blocks: JsonValue | undefined, path: string): void {
   if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) return;
-  const attachments = blocks.filter((block) => !isJsonObject(block) || block['type'] !== 'text').length;
+  const attachments = blocks.filter((block) => !isJsonObject(block) || !isText(block['type'])).length;
   if (attachments > MAX_ATTACHMENTS) throw unprocessable(path, `must hold at most ${MAX_ATTACHMENTS} attachments`);
 }

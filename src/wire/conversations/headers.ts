@@ -1,7 +1,7 @@
 // What requests say in headers, beyond their credential (§4.2, §4.3, C11, C12).
 import { object } from '../shapes/composites.ts';
 import { eventId } from '../shapes/query.ts';
-import { uuid } from '../shapes/scalars.ts';
+import { string, uuid } from '../shapes/scalars.ts';
 import { optional, type Shape } from '../shapes/shape.ts';
 import { idempotencyKey } from './turn.ts';
 
@@ -22,7 +22,9 @@ const lastEventId: typeof eventId = {
 /** For clients that can't put it into the body: the fields of a turn; and what its stream has in addition to the answer. */
 export const turnHeaders = object({
   'Idempotency-Key': optional(idempotencyKey),
-  'X-Session-Id': optional(uuid),
+  'Errand-Session-Id': optional(uuid),
+  // Gateways and other programs use this name for ids of their own.
+  'X-Session-Id': optional(string),
   'X-Stream-Event-Ids': flag,
   'X-Stream-Tool-Events': flag,
 });

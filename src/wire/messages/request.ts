@@ -17,6 +17,7 @@ const UNUSED = {
   temperature: nullish(number()),
   top_p: nullish(number()),
   top_k: nullish(number()),
+  tools: nullish(json),
   stop_sequences: nullish(array(string)),
   system: nullish(anyOf('must be a string or an array', unread(string), unread(array(json)))),
 };

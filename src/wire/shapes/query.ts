@@ -75,7 +75,7 @@ export const optionalVersionNo = optionalFrom(1, 'must be an integer from 1');
 export const optionalEventId = optionalFrom(0, 'must be an event id: an integer from 0');
 
 /** An integer, without a default. */
-function optionalFrom(from: 0 | 1, words: string): OptionalShape<number> {
+export function optionalFrom(from: 0 | 1, words: string): OptionalShape<number> {
   return {
     absence: 'nothing',
     admits: (value) => typeof value === 'string',

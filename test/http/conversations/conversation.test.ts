@@ -111,26 +111,60 @@ test('a wait that times out returns the run, and can be repeated only with an id
   expect(messageOf(again)).toMatch(/or repeat the request with its idempotency key\.$/);
 });
 
-test.each([MESSAGES, CHAT])('the header X-Session-Id of $path continues a session', async (request) => {
-  const fixture = await openFixture();
-  const first = await send(fixture, { ...request, body: TURN });
-  const sessionId = String(first.headers['x-session-id']);
-  const same = { metadata: { session_id: sessionId.toUpperCase() } };
-  for (const body of [TURN, { ...TURN, ...same }])
-    await send(fixture, { ...request, body, headers: { 'x-session-id': sessionId } });
-  expect(fixture.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
+test.each([MESSAGES, CHAT])(
+  'the header Errand-Session-Id of $path continues a session',
+  { tags: ['M1-header'] },
+  async (request) => {
+    const fixture = await openFixture();
+    const first = await send(fixture, { ...request, body: TURN });
+    const sessionId = String(first.headers['x-session-id']);
+    const same = { metadata: { session_id: sessionId.toUpperCase() } };
+    for (const body of [TURN, { ...TURN, ...same }])
+      await send(fixture, { ...request, body, headers: { 'errand-session-id': sessionId } });
+    expect(fixture.turns.map((turn) => turn.sessionId)).toEqual([null, sessionId, sessionId]);
 
-  const other = { metadata: { session_id: '0198c0de-0000-7000-8000-0000000000ff' } };
-  for (const [body, header] of [
-    [{ ...TURN, ...other }, sessionId],
-    [TURN, 'mine'],
-    [TURN, ''],
-  ] as const) {
-    const refused = await send(fixture, { ...request, body, headers: { 'x-session-id': header } });
-    expect(refused.status).toBe(422);
-    expect(refused.text).toMatch(/X-Session-Id/);
-  }
-});
+    const other = { metadata: { session_id: '0198c0de-0000-7000-8000-0000000000ff' } };
+    for (const [body, header] of [
+      [{ ...TURN, ...other }, sessionId],
+      [TURN, 'mine'],
+      [TURN, ''],
+    ] as const) {
+      const refused = await send(fixture, { ...request, body, headers: { 'errand-session-id': header } });
+      expect(refused.status).toBe(422);
+      expect(refused.text).toMatch(/Errand-Session-Id/);
+    }
+  },
+);
+
+test.each([MESSAGES, CHAT])(
+  'the header X-Session-Id of $path is an offer, whatever it says',
+  { tags: ['M1-header'] },
+  async (request) => {
+    const fixture = await openFixture();
+    const headers = { 'x-session-id': 'ses_7f3a' };
+    expect((await send(fixture, { ...request, body: TURN, headers })).status).toBe(200);
+    expect(fixture.turns[0]).toMatchObject({ sessionId: null, offeredSession: 'ses_7f3a' });
+  },
+);
+
+test.each([MESSAGES, CHAT])(
+  'a reply of $path names the parts of its request that were ignored',
+  { tags: ['M1-ignored'] },
+  async (request) => {
+    const fixture = await openFixture();
+    const ignored = async (over: object) =>
+      (await send(fixture, { ...request, body: { ...TURN, ...over } })).headers['x-errand-ignored'];
+    const [last] = TURN.messages;
+    const earlier = [{ role: 'user', content: 'hello' }, { role: 'assistant', content: 'Hello!' }, last];
+    const tools = [{ type: 'function', function: { name: 'look_up', parameters: {} } }];
+    expect(await ignored({})).toBeUndefined();
+    expect(await ignored({ messages: [{ role: 'system', content: 'Be brief.' }, last], tools: [] })).toBeUndefined();
+    expect(await ignored({ messages: earlier })).toBe('history');
+    expect(await ignored({ tools })).toBe('tools');
+    expect(await ignored({ messages: earlier, tools })).toBe('history, tools');
+    expect(await ignored({ messages: earlier, tools, stream: true })).toBe('history, tools');
+  },
+);
 
 test('a client that leaves ends its wait and nothing else', async () => {
   const fixture = await openFixture({ play: () => {} });

@@ -46,7 +46,9 @@ test('headers are read whatever the case that the shape writes them in', () => {
 });
 
 test('a header is refused under the name that clients know', () => {
-  expect(() => readHeaders(withHeaders({ 'x-session-id': 'x' }), turnHeaders)).toThrow('X-Session-Id: must be a UUID');
+  expect(() => readHeaders(withHeaders({ 'errand-session-id': 'x' }), turnHeaders)).toThrow(
+    'Errand-Session-Id: must be a UUID',
+  );
 });
 
 const position = (header: string | undefined, after: number) =>

@@ -66,6 +66,8 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   acceptTurn: 'of programs',
   awaitResult: 'of programs',
   pollRun: 'of programs',
+  getResponse: 'of programs',
+  followResponse: 'of programs',
   withPosition: 'of programs',
   getModelName: 'of programs',
   listOwnSessions: 'of programs',

@@ -10,12 +10,13 @@ import type { KeyCaller } from '../../../src/domain/people/user.ts';
 import { SMALL_BLOB_BYTES } from '../../../src/domain/sessions/contents.ts';
 import { openBlobStore } from '../../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
+import { makeLog } from '../../../src/log/log.ts';
 import { makeAcceptTurn } from '../../../src/operations/turns/accept-turn.ts';
 import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
 import type { InputBlock, TurnInput } from '../../../src/operations/turns/turn.ts';
 import type { StartInput } from '../../../src/store/lifecycle/start-run.ts';
 import { SETTINGS } from '../../support/http/http-fixture.ts';
-import { storeFixture } from '../../support/store/store-fixture.ts';
+import { aTurn, storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 
 const upload = (text: string): InputBlock => ({
@@ -37,6 +38,7 @@ interface Given {
 async function fixture({ start = null, workspace = SETTINGS.workspace, kept, look }: Given = {}) {
   let allDrain = look !== undefined;
   const stores = await storeFixture();
+  const lines: string[] = [];
   const directory = join(temporaryDirectory(), 'blobs');
   const acceptTurn = makeAcceptTurn({
     store: { ...stores.store, durable: kept ?? stores.store.durable },
@@ -54,6 +56,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
     fetchImages: async () => undefined,
     makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
     clock: stores.clock,
+    log: makeLog({ level: 'info' }, { write: (line) => void lines.push(line) }),
     closing: () => false,
   });
   const caller: KeyCaller = { kind: 'key', reach: 'key', user: stores.user, key: stores.key };
@@ -65,10 +68,12 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
         model: 'errand',
         content,
         sessionId: null,
+        offeredSession: null,
         idempotencyKey: null,
         background: null,
         outputSchema: null,
         resultInContent: false,
+        response: null,
         includeUsage: false,
         ...over,
       },
@@ -78,7 +83,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
   const files = () =>
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length +
     stores.rows('SELECT key FROM small_blobs').length;
-  return { ...stores, accept, files };
+  return { ...stores, accept, files, lines };
 }
 
 test('before a turn is refused since all nodes drain, the nodes are looked at once more', {
@@ -89,6 +94,34 @@ test('before a turn is refused since all nodes drain, the nodes are looked at on
   const still = await fixture({ look: async () => true });
   await expect(still.accept([{ type: 'text', text: 'hello' }])).rejects.toThrow('every node drains');
 });
+
+test("X-Session-Id continues a session of the key; any other is somebody else's id, ignored and logged once", {
+  tags: ['M1-header'],
+}, async () => {
+  const { accept, makeKey, store, user, lines } = await fixture();
+  const { run } = await accept([{ type: 'text', text: 'hello' }]);
+  const key = await makeKey();
+  const other = await store.runs.accept(aTurn(user, key));
+  const offers = [
+    run.sessionId,
+    run.sessionId.toUpperCase(),
+    'ses_7f3a',
+    UNKNOWN,
+    'run' in other ? other.run.sessionId : '',
+    '',
+  ];
+  const sessions: string[] = [];
+  for (const offeredSession of offers)
+    sessions.push((await accept([{ type: 'text', text: 'and now?' }], { offeredSession })).run.sessionId);
+  expect(sessions.map((id) => id === run.sessionId)).toEqual([true, true, false, false, false, false]);
+  expect(new Set(sessions).size).toBe(5);
+  expect(lines.filter((line) => line.includes('X-Session-Id'))).toHaveLength(1);
+  await expect(accept([{ type: 'text', text: 'and now?' }], { sessionId: UNKNOWN })).rejects.toMatchObject({
+    reason: 'not_found',
+  });
+});
+
+const UNKNOWN = '0198c0de-0000-7000-8000-0000000000ff';
 
 const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
 

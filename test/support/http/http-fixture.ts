@@ -252,6 +252,7 @@ function makeRunBook() {
         answer: null,
         structuredOutput: null,
         backgroundPayload: null,
+        response: null,
         createdAt: AT,
         startedAt: null,
         finishedAt: null,
@@ -346,6 +347,12 @@ export function loggedLines() {
   return { log: makeLog({ level: 'info' }, outlet), lines };
 }
 
+function findResponse(book: RunBook, runId: string): Run {
+  const run = book.runs.find(({ id }) => id === runId);
+  if (run === undefined) throw notFound('Response');
+  return run;
+}
+
 /** Starts the application on TCP and on a Unix socket until the test ends. */
 export async function openFixture(options: FixtureOptions = {}) {
   const book = makeRunBook();
@@ -358,13 +365,14 @@ export async function openFixture(options: FixtureOptions = {}) {
     authenticate,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
-      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent } = input;
+      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent, response } = input;
       const run = book.open({
         protocol,
         requestedModel,
         includeUsage,
         wantsStructured: outputSchema !== null,
         resultInContent,
+        response,
       });
       play(run, book);
       return { run, replayed: false };
@@ -377,6 +385,8 @@ export async function openFixture(options: FixtureOptions = {}) {
         throw new ErrandError('forbidden', 'The run belongs to another API key.');
       return { ...run, userId: '', username: '', keyId: '' };
     },
+    getResponse: async (_caller, id) => findResponse(book, id),
+    followResponse: async (_caller, id) => findResponse(book, id),
     listMessages: async (_caller, sessionId) => ({ sessionId, messages: inOnePortion([]) }),
     getModelName: () => 'qwen',
     getStatus: async () => STATUS,
@@ -505,3 +515,6 @@ const pathOf = (target: string) => target.replace(/^https?:\/\/[^/?#]*/, '').spl
 
 /** The smallest good request of either conversation endpoint. */
 export const TURN = { model: 'errand', messages: [{ role: 'user', content: 'Hi' }] };
+
+/** The smallest good request of Responses. */
+export const INPUT = { model: 'errand', input: 'Hi' };

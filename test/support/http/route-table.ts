@@ -13,6 +13,7 @@ const nothing = {
   conversations: {},
   officeStreams: {},
   runs: {},
+  responses: {},
 } as unknown as RouteParts;
 
 export const ROUTES = makeRoutes(nothing);

@@ -3,13 +3,21 @@ import { expect } from 'vitest';
 import type { JsonValue } from '../../../src/domain/json.ts';
 import { chatStreamData } from '../../../src/wire/chat/completion.ts';
 import { messagesStreamEvent } from '../../../src/wire/messages/stream-event.ts';
+import { responsesStreamEvent } from '../../../src/wire/responses/stream-event.ts';
 import type { AnyShape } from '../../../src/wire/shapes/shape.ts';
-import { type Fixture, send, TURN } from './http-fixture.ts';
+import { type Fixture, INPUT, send, TURN } from './http-fixture.ts';
 import { makeSseParser, readSse, type SseEvent } from './sse.ts';
 
 export const KEY = 'conversation-key';
 export const MESSAGES = '/openapi/v1/messages';
 export const CHAT = '/openapi/v1/chat/completions';
+export const RESPONSES = '/openapi/v1/responses';
+
+const SHAPES: Readonly<Record<string, AnyShape>> = {
+  [MESSAGES]: messagesStreamEvent,
+  [CHAT]: chatStreamData,
+  [RESPONSES]: responsesStreamEvent,
+};
 
 export const parse = (text: string): SseEvent[] => makeSseParser().push(text);
 
@@ -20,9 +28,15 @@ export async function streamed(
   body: object = {},
   headers: Record<string, string> = {},
 ) {
-  const got = await send(fixture, { method: 'POST', path, as: KEY, body: { ...TURN, stream: true, ...body }, headers });
+  const got = await send(fixture, {
+    method: 'POST',
+    path,
+    as: KEY,
+    body: { ...(path === RESPONSES ? INPUT : TURN), stream: true, ...body },
+    headers,
+  });
   const events = parse(got.text);
-  requireShape(events, path === CHAT ? chatStreamData : messagesStreamEvent);
+  requireShape(events, SHAPES[path]!);
   return { got, events, run: fixture.book.runs.at(-1)! };
 }
 

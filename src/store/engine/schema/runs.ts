@@ -64,6 +64,8 @@ CREATE TABLE runs (
   trace_parent       TEXT,
   -- Since when it may be claimed, at last; NULL: since it was accepted.
   ready_at           INTEGER,
+  -- JSON: what a Response repeats of its request. Such a run is one of the protocol 'responses', and has the journal of 'chat'.
+  response           TEXT,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))

@@ -1,0 +1,82 @@
+// A Response: the reply to a turn, and the state of a run, of the Responses protocol (M3).
+import { array, dictionary, json, object } from '../shapes/composites.ts';
+import { boolean, constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
+import { named, nullable, type Static } from '../shapes/shape.ts';
+
+const count = integer({ from: 0 });
+const seconds = integer({ from: 0 });
+
+export const outputText = object({
+  type: oneOf(['output_text']),
+  text: string,
+  annotations: array(json),
+  logprobs: array(json),
+});
+
+/** What the agent says. */
+export const outputMessage = named(
+  'ResponseMessage',
+  object({
+    id: string,
+    type: oneOf(['message']),
+    status: oneOf(['in_progress', 'completed', 'incomplete']),
+    role: oneOf(['assistant']),
+    content: array(outputText),
+  }),
+);
+
+/** Token counts in this protocol's sense: cached tokens are part of the input. */
+const usage = object({
+  input_tokens: count,
+  input_tokens_details: object({ cached_tokens: count, cache_write_tokens: count }),
+  output_tokens: count,
+  output_tokens_details: object({ reasoning_tokens: count }),
+  total_tokens: count,
+});
+
+/** What the interface takes without using it is echoed as what it is in the absence of any. */
+const UNUSED = {
+  access_programs: constant(null),
+  instructions: constant(null),
+  max_output_tokens: constant(null),
+  max_tool_calls: constant(null),
+  parallel_tool_calls: boolean,
+  reasoning: object({ effort: constant(null), summary: constant(null) }),
+  service_tier: oneOf(['default']),
+  store: boolean,
+  temperature: constant(null),
+  tool_choice: oneOf(['auto']),
+  tools: array(json),
+  top_logprobs: count,
+  top_p: constant(null),
+  truncation: oneOf(['disabled']),
+  user: constant(null),
+} as const;
+
+/** `conversation` is the session. `output` has the answer, once there is one. */
+export const response = named(
+  'Response',
+  object({
+    id: string,
+    object: oneOf(['response']),
+    created_at: seconds,
+    completed_at: nullable(seconds),
+    status: oneOf(['queued', 'in_progress', 'completed', 'failed', 'cancelled', 'incomplete']),
+    background: boolean,
+    error: nullable(object({ code: oneOf(['server_error', 'rate_limit_exceeded']), message: string })),
+    incomplete_details: nullable(object({ reason: oneOf(['max_output_tokens']) })),
+    model: string,
+    output: array(outputMessage),
+    conversation: object({ id: uuid }),
+    previous_response_id: nullable(string),
+    metadata: dictionary(string),
+    text: object({ format: json }),
+    usage: nullable(usage),
+    ...UNUSED,
+  }),
+);
+
+export type ResponseWire = Static<typeof response>;
+export type OutputMessageWire = Static<typeof outputMessage>;
+export type OutputTextWire = Static<typeof outputText>;
+export type UnusedWire = Pick<ResponseWire, keyof typeof UNUSED>;
