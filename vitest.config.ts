@@ -26,8 +26,8 @@ const acceptedOnBoth = [
 const onPostgres = ['test/store/engine/postgres/**/*.test.ts', 'test/daemon/peers/*.test.ts'];
 
 /**
- * What has a process of its own: replaces modules, needs the flags that the program is started with, or measures turns of the event
- * loop, which garbage of others would make longer.
+ * What has a process of its own: replaces modules or whom the process trusts, needs the flags that the program is started with, or
+ * measures turns of the event loop, which garbage of others would make longer.
  */
 const alone = [
   'test/agent/browser/run-browser.test.ts',
@@ -38,6 +38,7 @@ const alone = [
   'test/http/longest-routes.test.ts',
   'test/store/longest-verbs.test.ts',
   'test/store/engine/sqlite/commits/log-sync.test.ts',
+  'test/webhooks/attempt.test.ts',
 ];
 
 const projectsOnPostgres = [
@@ -75,6 +76,7 @@ export default defineConfig({
     maxWorkers: 5,
     // A test has the rules that it proves as tags.
     tags: readRules().flatMap(({ rules }) => rules.map(({ id, text }) => ({ name: id, description: text }))),
+    globalSetup: 'test/support/compiled-code.ts',
     // Ends what hangs, and nothing that is slow: the machine may be busy.
     setupFiles: ['test/support/http/hold-replies.ts'],
     testTimeout: 240_000,

@@ -11,7 +11,8 @@ import { messagesRequest } from './messages/request.ts';
 import { messagesStreamEvent } from './messages/stream-event.ts';
 import { grant, loginToken } from './people/token.ts';
 import { responseInPath, responseQuery, responsesRequest } from './responses/request.ts';
-import { response } from './responses/response.ts';
+import { inputItems, inputItemsQuery } from './responses/input-items.ts';
+import { deletedResponse, response } from './responses/response.ts';
 import { responsesStreamEvent } from './responses/stream-event.ts';
 import { followQuery } from './shapes/query.ts';
 import { runArtifacts, sessionArtifacts } from './sessions/artifact.ts';
@@ -51,6 +52,9 @@ export const programs = {
   ...endpoints('key', 'chat', {
     responses: { route: 'POST /openapi/v1/responses', summary: 'Send a turn in the Responses protocol: waited for, streamed, or in the background', ...turn, body: responsesRequest, events: responsesStreamEvent, reply: response },
     getResponse: { route: 'GET /openapi/v1/responses/:id', summary: 'Look up a response, or follow its stream', ...ofResponse, query: responseQuery, events: responsesStreamEvent, reply: response },
+    cancelResponse: { route: 'POST /openapi/v1/responses/:id/cancel', summary: 'Stop the run of a response', ...ofResponse, reply: response },
+    deleteResponse: { route: 'DELETE /openapi/v1/responses/:id', summary: 'Delete a response with its session, which has no other', ...ofResponse, reply: deletedResponse },
+    inputItems: { route: 'GET /openapi/v1/responses/:id/input_items', summary: 'Read what a response was asked', ...ofResponse, query: inputItemsQuery, reply: inputItems },
   }),
   ...endpoints('key', 'bare', {
     poll: { route: 'GET /openapi/v1/runs/:id', summary: 'Look up a background run', reply: backgroundMessage, isSmall: true },

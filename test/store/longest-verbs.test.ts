@@ -189,8 +189,8 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
-    'getSetup findAttachment find findContinued deleteSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
-  history: 'listAttachments getMessageFacts',
+    'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
+  history: 'listAttachments getMessageFacts findUserMessage',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',
   definitionIds: 'idsFor namesOf',

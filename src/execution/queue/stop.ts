@@ -1,6 +1,6 @@
 // Stopping runs: the move is committed first, then the executor is asked and has five seconds to confirm (§3.3, E8).
 import { type Clock, within } from '../../domain/clock.ts';
-import { notFound } from '../../domain/errors.ts';
+import { ErrandError, notFound } from '../../domain/errors.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import { STOP_WINDOW_MS, type StopCause, type StopResult, type StopState } from '../../domain/sessions/stop.ts';
@@ -8,6 +8,7 @@ import type { Log } from '../../log/log.ts';
 import { retryEachSecond } from '../../services/retry.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Note } from '../../store/audit/record-entry.ts';
+import type { DeleteCommit } from '../../store/lifecycle/delete-session.ts';
 import type { StopCommit } from '../../store/lifecycle/stop-runs.ts';
 import type { Queue } from './queue.ts';
 import type { StopTarget } from './in-progress.ts';
@@ -33,13 +34,16 @@ export interface Stopper {
   /** Stops every unfinished run of disabled users, without waiting for the executors. */
   stopDisabled(): Promise<void>;
   /** Deletes a session and stops its runs, without waiting for the executor. Throws `not_found` for a deleted one. */
-  deleteSession(session: StoppedSession, note?: StopNote): Promise<void>;
+  deleteSession(session: StoppedSession, note?: DeleteNote): Promise<void>;
+  /** The same with a session of one run. Throws `conflict` when it has others. */
+  deleteSessionOfRun(run: Pick<Run, 'seq' | 'sessionSeq'>, note?: DeleteNote): Promise<void>;
   /** A run was stopped, perhaps through another node: its executor is asked if it is here. */
   noticeStopped(target: StopTarget): Promise<void>;
 }
 
 /** For the audit log, in the commit of the stop. */
 export type StopNote = Note<StopCommit>;
+export type DeleteNote = Note<DeleteCommit>;
 
 type StoppedSession = Pick<Session, 'seq' | 'id'>;
 type Stopped = Exclude<StopCommit, { kind: 'gone' }>;
@@ -102,6 +106,9 @@ export function makeStopper(parts: StopParts): Stopper {
     deleteSession: async ({ seq }, note) => {
       endExecutor(seq, present(await store.sessions.deleteSession(seq, note)));
     },
+    deleteSessionOfRun: async (run, note) => {
+      endExecutor(run.sessionSeq, present(await store.sessions.deleteSessionOfRun(run, note)));
+    },
     noticeStopped: async (target) => {
       if (await isHere(parts, target)) await cancellations.begin(target, parts.node);
     },
@@ -119,8 +126,9 @@ async function isHere({ store, queue, node, clock, log }: StopParts, { sessionSe
   );
 }
 
-function present(commit: StopCommit): Stopped {
+function present(commit: DeleteCommit): Stopped {
   if (commit.kind === 'gone') throw notFound('Session');
+  if (commit.kind === 'shared') throw new ErrandError('conflict', 'The session has other runs.');
   return commit;
 }
 

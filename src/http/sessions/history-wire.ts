@@ -11,8 +11,9 @@ import type {
   HistoryWire,
   UserBlockWire,
 } from '../../wire/sessions/history.ts';
-import { type Streamable, type StreamableFields, Streamed, streamedList } from '../replies/json-pieces.ts';
-import { decoded, storedJson, streamedText } from '../replies/stored-text.ts';
+import { type Streamable, type StreamableFields, streamedList } from '../replies/json-pieces.ts';
+import { storedBlocks } from '../replies/stored-blocks.ts';
+import { storedJson, streamedText } from '../replies/stored-text.ts';
 
 /** A session's messages, in the given order, oldest first. */
 export function renderHistory(history: {
@@ -36,30 +37,14 @@ function contentOf(message: HistoryMessage): StreamableFields<Pick<HistoryMessag
     };
   const attachments = message.attachments.map(renderAttachment);
   if ('blocks' in message) {
-    const content = storedBlocks(message.blocks, message.attachments);
+    const { blocks, attachments: own } = message;
+    const content = storedBlocks(blocks, { textType: 'text', render: (block) => renderUserBlock(block, own) });
     return { content: { _type: 'UserMessage', content }, attachments };
   }
   if (message.role === 'assistant')
     return { content: { _type: 'AssistantMessage', content: message.content.map(renderAssistantBlock) }, attachments };
   const blocks = message.content.map((block) => renderUserBlock(block, message.attachments));
   return { content: { _type: 'UserMessage', content: blocks }, attachments };
-}
-
-/** How a place of an attachment is stored. Within a text, its quotes would be escaped. */
-const STORED_PLACE = '{"type":"attachment"';
-
-/** A user's blocks that have not been parsed: those of texts are stored as they are sent. */
-function storedBlocks(json: Buffer, attachments: readonly Attachment[]): Streamed<readonly UserBlockWire[]> {
-  return new Streamed(async function* () {
-    for (let at = 0; at < json.length; ) {
-      const place = attachments.length === 0 ? -1 : json.indexOf(STORED_PLACE, at);
-      yield* decoded(json.subarray(at, place === -1 ? json.length : place));
-      if (place === -1) return;
-      at = json.indexOf('}', place) + 1;
-      const block = JSON.parse(json.toString('utf8', place, at)) as UserBlock;
-      yield JSON.stringify(renderUserBlock(block, attachments));
-    }
-  });
 }
 
 function renderStoredBlock(block: StoredBlock): Streamable<AssistantBlockWire> {

@@ -7,7 +7,7 @@ import type { DeriveKey } from '../../files/master-key.ts';
 import type { Log } from '../../log/log.ts';
 import type { Note, Seal } from '../../store/audit/record-entry.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { StopCommit } from '../../store/lifecycle/stop-runs.ts';
+import type { DeleteCommit } from '../../store/lifecycle/delete-session.ts';
 import { makeRecentReads } from './recent-reads.ts';
 
 /** The target of an action, and its session if it is in one. */
@@ -19,9 +19,10 @@ export interface AuditTarget {
 /** The target of a verb that returns it. */
 export const itself = ({ id }: { readonly id: string }): AuditTarget => ({ id });
 
-/** The target of a stop; undefined for a deleted session, which can't be stopped. */
+/** The target of a stop or a deletion; undefined for a session that was deleted before, or left as it is. */
 export function unlessDeleted(target: AuditTarget) {
-  return ({ kind }: StopCommit): AuditTarget | undefined => (kind === 'gone' ? undefined : target);
+  return ({ kind }: DeleteCommit): AuditTarget | undefined =>
+    kind === 'gone' || kind === 'shared' ? undefined : target;
 }
 
 /** The target of a move; undefined when it came too late. */

@@ -7,7 +7,7 @@ import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../domain/sessions/content.ts';
-import { ErrandError, notFound } from '../../domain/errors.ts';
+import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
@@ -38,7 +38,7 @@ import type { AcceptedTurn, Asking, InputBlock, TurnInput } from './turn.ts';
 
 export interface AcceptParts {
   readonly store: Pick<Store, 'runs' | 'sessions' | 'durable'>;
-  readonly access: Pick<Access, 'session'>;
+  readonly access: Pick<Access, 'session' | 'response'>;
   readonly blobs: BlobStore;
   readonly disk: Disk;
   readonly queue: Pick<Queue, 'admit'>;
@@ -55,7 +55,7 @@ export interface AcceptParts {
 
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
- * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
+ * unknown stored attachment, `unprocessable` for a schema that does not compile (C14) and for a response that isn't the newest of its session (M3), `bad_request` or `too_large` for an
  * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in another protocol has used,
  * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
  * `unavailable` while the daemon or every node drains, or when its disk is almost full or refuses to write; for a background run also
@@ -66,8 +66,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
   const continuedSession = makeContinuedSession(parts);
   return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
-    const { sessionId, note, quoted } = await continuedSession(caller, asked);
-    const input = { ...asked, sessionId, content: [...quotedHistory(quoted), ...asked.content] };
+    const { quoted, ...place } = await continuedSession(caller, asked);
+    const input = { ...asked, ...place, content: [...quotedHistory(quoted), ...asked.content] };
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
@@ -82,7 +82,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       // Fetching may have taken a long time.
       refuseWhileDraining();
       const { traceParent = null } = asking;
-      const found = { sessionSeq: session?.seq ?? null, note };
+      const found = { sessionSeq: session?.seq ?? null };
       const turn = await admit(parts, caller, { ...input, traceParent, ...found }, kept);
       fresh = !turn.replayed;
       return turn;
@@ -102,7 +102,8 @@ export function makeAcceptTurn(parts: AcceptParts) {
 async function admit(
   parts: AcceptParts,
   caller: KeyCaller,
-  input: TurnInput & Pick<NewTurn, 'sessionSeq' | 'traceParent'> & { readonly note?: ConversationNote | undefined },
+  input: TurnInput &
+    Pick<NewTurn, 'sessionSeq' | 'traceParent' | 'afterRunSeq'> & { readonly note?: ConversationNote | undefined },
   kept: KeptContent,
 ): Promise<AcceptedTurn> {
   const { store, queue, settings, makeSetup, clock } = parts;
@@ -122,6 +123,7 @@ async function admit(
     resultInContent: input.resultInContent,
     sessionId: input.sessionId,
     sessionSeq: input.sessionSeq,
+    afterRunSeq: input.afterRunSeq ?? null,
     idempotencyKey: input.idempotencyKey,
     ...(input.note !== undefined && { conversation: input.note }),
     setup,
@@ -169,8 +171,9 @@ function overBudget(budget: UsedUp, now: number): ErrandError {
 /** An existing session has its own. */
 const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
 
-const REFUSALS: Readonly<Record<'session_gone' | 'all_drain' | BackgroundRefusal, () => ErrandError>> = {
+const REFUSALS: Readonly<Record<'session_gone' | 'not_newest' | 'all_drain' | BackgroundRefusal, () => ErrandError>> = {
   session_gone: () => notFound('Session'),
+  not_newest: () => unprocessable('previous_response_id', 'must be the newest response of its session'),
   session_busy: () => new ErrandError('conflict', 'The session has an unfinished run.'),
   key_limit: () => new ErrandError('rate_limited', 'This API key has too many unfinished background runs.'),
   user_limit: () => new ErrandError('rate_limited', 'This user has too many unfinished background runs.'),

@@ -1,35 +1,35 @@
-// Which session a turn continues (M1).
-import { ErrandError } from '../../domain/errors.ts';
+// Where a turn continues (M1, M3).
+import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import type { Said } from '../../domain/sessions/history-chain.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConversationNote } from '../../store/lifecycle/accept-run.ts';
 import type { Store } from '../../store/open-store.ts';
-import type { FoundContinuation } from '../../store/sessions/continued-sessions.ts';
 import type { Access } from '../access.ts';
+import { placeOfConversation } from './place-of-conversation.ts';
 import type { Conversation, TurnInput } from './turn.ts';
 
 export interface ContinuedParts {
-  readonly access: Pick<Access, 'session'>;
+  readonly access: Pick<Access, 'session' | 'response'>;
   readonly store: { readonly sessions: Pick<Store['sessions'], 'findContinued'> };
   readonly log: Log;
+}
+
+/** A session, and the run that has to be its newest; null: the turn opens a session, or follows whatever is there. */
+export interface Place {
+  readonly sessionId: string | null;
+  readonly afterRunSeq: number | null;
+  /** What is kept of the client's conversation; absent where the key doesn't go by that. */
+  readonly note?: ConversationNote;
+  /** What a session begins with that its client has had elsewhere. */
+  readonly quoted: readonly Said[];
 }
 
 /** How many keys are remembered whose requests were logged. */
 const MOST_LOGGED = 10_000;
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Where a turn goes on. */
-interface Continued {
-  /** Null opens a session. */
-  readonly sessionId: string | null;
-  /** What is kept of the client's conversation; undefined where the key doesn't go by that. */
-  readonly note?: ConversationNote;
-  /** What a session begins with that its client has had elsewhere. */
-  readonly quoted: readonly Said[];
-}
-
-/** Makes the look-up of the session that a turn continues which names none. */
+/** Makes the look-up. Throws as `Access.response` does. */
 export function makeContinuedSession({ access, store, log }: ContinuedParts) {
   const logged = new Set<number>();
 
@@ -44,45 +44,40 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
     return session?.id ?? null;
   }
 
-  return async (
-    caller: KeyCaller,
-    { sessionId, offeredSession, conversation = null, idempotencyKey }: TurnInput,
-  ): Promise<Continued> => {
-    if (sessionId !== null) return { sessionId, quoted: [] };
-    const own = offeredSession === null ? null : await ownOf(caller, offeredSession);
-    if (own !== null || conversation === null) return { sessionId: own, quoted: [] };
+  /** Behind a response, in its session. */
+  async function behind(caller: KeyCaller, previousRunId: string, sessionId: string | null): Promise<Place> {
+    const previous = await access.response(caller, previousRunId);
+    if (sessionId !== null && sessionId !== previous.sessionId)
+      throw unprocessable('previous_response_id', 'must be a response of the session that the request names');
+    return { sessionId: previous.sessionId, afterRunSeq: previous.seq, quoted: [] };
+  }
+
+  /** By what the client says of its conversation. */
+  async function ofConversation(
+    { key }: KeyCaller,
+    conversation: Conversation,
+    idempotencyKey: string | null,
+  ): Promise<Place> {
     const { name, resent, asked: history, earlier, isSideRequest } = conversation;
-    const found = await store.sessions.findContinued(caller.key.seq, name, resent);
-    const place = placeOf(found, { isSideRequest, idempotencyKey });
+    const found = await store.sessions.findContinued(key.seq, name, resent);
+    const place = placeOfConversation(found, { isSideRequest, idempotencyKey });
     if (place.sessionId !== null)
-      return { ...place, note: { clientName: null, isThrowAway: false, history }, quoted: [] };
-    const { isThrowAway } = place;
-    return { ...place, note: { clientName: isThrowAway ? null : name, isThrowAway, history }, quoted: earlier };
+      return { ...place, ...ANYWHERE, note: { clientName: null, isThrowAway: false, history } };
+    const { sessionId, isThrowAway } = place;
+    const note = { clientName: isThrowAway ? null : name, isThrowAway, history };
+    return { sessionId, afterRunSeq: null, note, quoted: earlier };
+  }
+
+  return async (caller: KeyCaller, asked: TurnInput): Promise<Place> => {
+    const { sessionId, offeredSession, response, conversation = null } = asked;
+    if (response?.previousRunId) return behind(caller, response.previousRunId, sessionId);
+    const named = sessionId ?? (offeredSession === null ? null : await ownOf(caller, offeredSession));
+    if (named !== null || conversation === null) return { sessionId: named, ...ANYWHERE };
+    return ofConversation(caller, conversation, asked.idempotencyKey);
   };
 }
 
-type Place = { readonly sessionId: string } | { readonly sessionId: null; readonly isThrowAway: boolean };
-
-const OPENED: Place = { sessionId: null, isThrowAway: false };
-const THROWN_AWAY: Place = { sessionId: null, isThrowAway: true };
-
-/**
- * What is resent says more than a name, which requests beside the conversation have as well. Those never get into a session in progress:
- * nor does a first message under a name whose session is, since nothing tells them apart.
- */
-function placeOf(
-  { named, resent }: FoundContinuation,
-  { isSideRequest, idempotencyKey }: Pick<Conversation, 'isSideRequest'> & Pick<TurnInput, 'idempotencyKey'>,
-): Place {
-  const repeated =
-    idempotencyKey === null ? undefined : [resent, named].find((one) => one?.idempotencyKey === idempotencyKey);
-  // The request that opened a session is found by its key where one is opened.
-  if (repeated) return repeated.opened ? OPENED : { sessionId: repeated.sessionId };
-  if (isSideRequest) return THROWN_AWAY;
-  if (resent !== null) return resent.runSeq === resent.newestRunSeq ? { sessionId: resent.sessionId } : OPENED;
-  if (named === null) return OPENED;
-  return named.isBusy ? THROWN_AWAY : { sessionId: named.sessionId };
-}
+const ANYWHERE = { afterRunSeq: null, quoted: [] } as const;
 
 const NONE_OF_OURS =
   'X-Session-Id named no session of this key, and was ignored; Errand-Session-Id and metadata.session_id continue one';

@@ -39,6 +39,8 @@ export interface NewTurn extends Submission {
   readonly sessionId: string | null;
   /** The number of that session; null where it wasn't looked up. */
   readonly sessionSeq: number | null;
+  /** The run that has to be the newest of that session; null for any. */
+  readonly afterRunSeq?: number | null;
   readonly title: string;
   /** What its client says of the conversation. */
   readonly conversation?: ConversationNote;
@@ -66,13 +68,13 @@ export interface ConversationNote {
   readonly history: Link | null;
 }
 
-/** `session_gone`: the session was deleted, or its key changed, since it was looked up. */
+/** `session_gone`: the session was deleted, or its key changed, since it was looked up. `not_newest`: it has gone on behind the run. */
 export type Acceptance =
   | { readonly kind: 'accepted'; readonly session: Session; readonly run: Run; readonly claim: Claim | null }
   | Replay
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'over_quota'; readonly usedBytes: number }
-  | { readonly kind: 'session_gone' | 'all_drain' | BackgroundRefusal };
+  | { readonly kind: 'session_gone' | 'not_newest' | 'all_drain' | BackgroundRefusal };
 
 /**
  * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
@@ -110,6 +112,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const earlier = yield* findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
   if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
+  if (!(yield* isNewest(tx, turn.afterRunSeq ?? null, found))) return { kind: 'not_newest' };
   const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.session.seq));
   const refusal =
     turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
@@ -274,6 +277,14 @@ function* continueSession(tx: Transaction, open: OpenSession, start: PlannedStar
 
 function isStopping(row: OpenSession): boolean {
   return row.stopRequestedAt !== null && row.stopConfirmedAt === null;
+}
+
+const NEWEST = 'SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq DESC LIMIT 1';
+
+/** Whether a session ends with a run. A turn that says no run follows any. */
+function* isNewest(tx: Transaction, runSeq: number | null, open: OpenSession | undefined): Step<boolean> {
+  if (runSeq === null || open === undefined) return true;
+  return (yield* tx.get<{ seq: number }>(NEWEST, open.session.seq))?.seq === runSeq;
 }
 
 function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {

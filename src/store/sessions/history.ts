@@ -79,6 +79,9 @@ export function makeHistory({ read }: Database) {
         sizesOf(tx, 'm.id < ? ORDER BY m.id DESC', [sessionSeq, beforeId]),
     ),
 
+    /** The size of what a run's user said; undefined after a deletion. */
+    findUserMessage: read(findUserMessageIn),
+
     /** The whole messages of a session from one to another, by their ids, oldest first. */
     listMessages: read(function* (tx: Reader, sessionSeq: number, from: number, to: number): Step<MessageOfRun[]> {
       const sql = `SELECT m.run_seq AS runSeq, m.role, m.content, ${FACTS} ${FROM} WHERE ${BETWEEN} ORDER BY m.id`;
@@ -136,6 +139,14 @@ export function makeHistory({ read }: Database) {
       (tx: Reader, runSeq: number, step: number): Step<StoredBlock[]> => readStoredReply(tx, runSeq, step),
     ),
   };
+}
+
+const USER_MESSAGE =
+  "SELECT id, run_seq, octet_length(content) AS bytes, role FROM messages WHERE run_seq = ? AND role = 'user'";
+
+function* findUserMessageIn(tx: Reader, runSeq: number): Step<MessageSize | undefined> {
+  const row = yield* tx.get<Omit<MessageSize, 'isInSteps'>>(USER_MESSAGE, runSeq);
+  return row && { ...row, isInSteps: false };
 }
 
 function* sizesOf(tx: Reader, which: string, values: readonly [number, number]): Step<MessageSize[]> {

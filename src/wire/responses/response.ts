@@ -76,7 +76,11 @@ export const response = named(
   }),
 );
 
+export const deletedResponse = named(
+  'DeletedResponse',
+  object({ id: string, object: oneOf(['response']), deleted: constant(true) }),
+);
+
 export type ResponseWire = Static<typeof response>;
 export type OutputMessageWire = Static<typeof outputMessage>;
-export type OutputTextWire = Static<typeof outputText>;
 export type UnusedWire = Pick<ResponseWire, keyof typeof UNUSED>;

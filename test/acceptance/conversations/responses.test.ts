@@ -128,3 +128,153 @@ test("refusals come as the client's own error types, with the field at fault", {
     },
   });
 });
+
+test('a response continues another, a conversation continues a session, and an older response is refused', {
+  tags: ['M3-previous', '§1-history'],
+}, async () => {
+  const first = await create('first-words [[text=one]]');
+  const second = await create('second-words [[text=two]]', { previous_response_id: first.id });
+  expect(second.previous_response_id).toBe(first.id);
+  expect(second.conversation).toEqual(first.conversation);
+  const sent = JSON.stringify(model.requests.at(-1)?.body.messages);
+  for (const words of ['first-words', 'one', 'second-words']) expect(sent).toContain(words);
+  const late = create('late', { previous_response_id: first.id });
+  await expect(late).rejects.toMatchObject({ status: 422, param: 'previous_response_id' });
+  const conversation = { id: first.conversation!.id };
+  const third = await create('third [[text=three]]', { conversation });
+  expect(third.conversation).toEqual(conversation);
+  const fourth = await create('fourth [[text=four]]', { metadata: { session_id: conversation.id } });
+  expect(fourth.conversation).toEqual(conversation);
+  await expect(client.responses.delete(fourth.id)).rejects.toMatchObject({ status: 409 });
+  await fetch(`${daemon.url}/openapi/v1/sessions/${conversation.id}`, {
+    method: 'DELETE',
+    headers: { 'x-api-key': daemon.apiKey },
+  });
+  const gone = create('gone', { previous_response_id: fourth.id });
+  await expect(gone).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+  await expect(client.responses.retrieve(fourth.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+});
+
+test('a repeated request finds its response', { tags: ['M3-turn'] }, async () => {
+  const once = { headers: { 'Idempotency-Key': 'once' } };
+  const first = await client.responses.create({ model: 'm', input: '[[text=one]]' }, once);
+  expect(await client.responses.create({ model: 'm', input: '[[text=two]]' }, once)).toEqual(first);
+  const chat = client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'x' }] }, once);
+  await expect(chat).rejects.toBeInstanceOf(OpenAI.ConflictError);
+  const stream = await client.responses.create({ model: 'm', input: 'x', stream: true }, once);
+  expect((await listOf(stream)).at(-1)).toMatchObject({ type: 'response.completed', response: { id: first.id } });
+});
+
+test('a response in the background is looked up, followed and resumed, also after a restart', {
+  tags: ['M3-background', 'M3-resume'],
+}, async () => {
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  model.enqueue({ text: ['a', 'b', 'c', 'd'], hang: 'mid-stream', afterDeltas: 2, until });
+  const queued = await create('Slowly.', { background: true });
+  expect(['queued', 'in_progress']).toContain(queued.status);
+  expect(queued).toMatchObject({ background: true, output: [], usage: null });
+  const live = await client.responses.retrieve(queued.id, { stream: true });
+  const seen: OpenAI.Responses.ResponseStreamEvent[] = [];
+  for await (const event of live) {
+    seen.push(event);
+    // The client leaves in the midst of the text.
+    if (event.type === 'response.output_text.delta') break;
+  }
+  go();
+  const last = seen.at(-1)!.sequence_number;
+  const resumed = await client.responses.retrieve(queued.id, { stream: true, starting_after: last });
+  const whole = [...seen, ...(await listOf(resumed))];
+  expect(whole.map(({ sequence_number: number }) => number)).toEqual(whole.map((_, at) => at));
+  expect(whole.at(-1)).toMatchObject({
+    type: 'response.completed',
+    response: { output: [{ content: [{ text: 'abcd' }] }] },
+  });
+  await daemon.restart();
+  const again = await client.responses.retrieve(queued.id, { stream: true });
+  expect(await listOf(again)).toEqual(whole);
+  for (const number of [0, last, whole.length - 2]) {
+    const rest = await client.responses.retrieve(queued.id, { stream: true, starting_after: number });
+    expect(await listOf(rest)).toEqual(whole.slice(number + 1));
+  }
+  const beyond = await client.responses.retrieve(queued.id, { stream: true, starting_after: 9_999 });
+  await expect(listOf(beyond)).rejects.toThrow('has no event after that: its last has the number');
+});
+
+test('a response in the background streams from its beginning', { tags: ['M3-background'] }, async () => {
+  const stream = await client.responses.create({ model: 'm', input: '[[text=Hi.]]', background: true, stream: true });
+  const types = (await listOf(stream)).map(({ type }) => type);
+  expect(types.slice(0, 3)).toEqual(['response.created', 'response.queued', 'response.in_progress']);
+  expect(types.at(-1)).toBe('response.completed');
+});
+
+test('a response is cancelled, and then deleted', { tags: ['M3-background', 'M3-delete'] }, async () => {
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  model.enqueue({ text: 'Never.', hang: 'before-headers', until });
+  const { id } = await create('Wait.', { background: true });
+  expect(await client.responses.cancel(id)).toMatchObject({ id, status: 'cancelled', error: null });
+  go();
+  expect(await client.responses.cancel(id)).toMatchObject({ status: 'cancelled' });
+  const stream = await client.responses.retrieve(id, { stream: true });
+  expect((await listOf(stream)).at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } });
+  await client.responses.delete(id);
+  await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+});
+
+test('the input of a response is what its user said', { tags: ['M3-input'] }, async () => {
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const long = `"type":"text" ${'tides '.repeat(60_000)}`;
+  const { id } = await create([
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: long },
+        { type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${pixel}` },
+        { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,QQ==' },
+      ],
+    },
+  ]);
+  const items = await listOf(client.responses.inputItems.list(id));
+  expect(items).toMatchObject([
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: long },
+        { type: 'input_image', image_url: expect.stringMatching(/^attachments\//) as string },
+        {
+          type: 'input_file',
+          filename: 'a.txt',
+          file_data: expect.stringMatching(/^attachments\/.*a\.txt$/) as string,
+        },
+      ],
+    },
+  ]);
+  const [item] = items as [OpenAI.Responses.ResponseInputMessageItem];
+  // As it is, it is the input of another one.
+  const again = await create([{ role: 'user', content: item.content.slice(1) }]);
+  const [same] = await listOf(client.responses.inputItems.list(again.id));
+  expect(same).toMatchObject({ content: [{ type: 'input_image' }, { type: 'input_file', filename: 'a.txt' }] });
+});
+
+test("another key's responses are refused, and nothing of them is told", {
+  tags: ['M3-turn', '§1-bound-key'],
+}, async () => {
+  const { id, conversation } = await create('[[text=Mine.]]');
+  const made = await daemon.admin('POST', '/api/v1/keys', {
+    user: daemon.adminName,
+    scope: 'conversation',
+    name: 'other',
+  });
+  const { key } = made as { key: string };
+  const other = new OpenAI({ apiKey: key, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
+  for (const ask of [
+    () => other.responses.retrieve(id),
+    () => other.responses.retrieve(id, { stream: true }),
+    () => other.responses.cancel(id),
+    () => other.responses.delete(id),
+    () => other.responses.inputItems.list(id),
+    () => other.responses.create({ model: 'm', input: 'x', previous_response_id: id }),
+    () => other.responses.create({ model: 'm', input: 'x', conversation: conversation!.id }),
+  ])
+    await expect(ask()).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
+});

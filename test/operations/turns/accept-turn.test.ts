@@ -121,6 +121,36 @@ test("X-Session-Id continues a session of the key; any other is somebody else's 
   });
 });
 
+test('a response is followed in its session, and nothing else is', { tags: ['M3-previous'] }, async () => {
+  const { accept, makeKey, store, user } = await fixture();
+  const behind = (previousRunId: string | null, over: Partial<TurnInput> = {}) =>
+    accept([{ type: 'text', text: 'hello' }], {
+      protocol: 'responses',
+      response: { metadata: {}, previousRunId, format: null },
+      ...over,
+    });
+  const { run: first } = await behind(null);
+  const { run: second } = await behind(first.id, { offeredSession: UNKNOWN });
+  expect(second.sessionId).toBe(first.sessionId);
+  await expect(behind(first.id)).rejects.toMatchObject({
+    reason: 'unprocessable',
+    message: 'previous_response_id: must be the newest response of its session',
+  });
+  expect((await behind(second.id, { sessionId: first.sessionId })).run.sessionId).toBe(first.sessionId);
+  const { run: chat } = await accept([{ type: 'text', text: 'hello' }], { protocol: 'chat' });
+  const other = await store.runs.accept({
+    ...aTurn(user, await makeKey()),
+    protocol: 'responses',
+    response: { metadata: {}, previousRunId: null, format: null },
+  });
+  await expect(behind(second.id, { sessionId: chat.sessionId })).rejects.toMatchObject({ reason: 'unprocessable' });
+  await expect(behind(chat.id)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(behind(UNKNOWN)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(behind('run' in other ? other.run.id : '')).rejects.toMatchObject({ reason: 'forbidden' });
+  await store.sessions.deleteSession(first.sessionSeq);
+  await expect(behind(second.id)).rejects.toMatchObject({ reason: 'not_found' });
+});
+
 const UNKNOWN = '0198c0de-0000-7000-8000-0000000000ff';
 
 const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };

@@ -48,16 +48,12 @@ function initialize(dataDir: string, adminName: string, database: string | undef
   return JSON.parse(printed) as Created;
 }
 
-/**
- * Before the first test of a run: initialises the directory that daemons get copies of, and lets their processes share
- * compiled code. Answers what removes both.
- */
+/** Before the first test of a run: initialises the directory that daemons get copies of. Answers what removes it. */
 export const setup = (): (() => void) => initializeRun(undefined);
 
 /** The same with the rows in an empty PostgreSQL database. */
 export function initializeRun(database: string | undefined): () => void {
   const run = mkdtempSync(join(tmpdir(), 'errand-run-'));
-  process.env['NODE_COMPILE_CACHE'] = join(run, 'code');
   writeFileSync(join(run, 'created.json'), JSON.stringify(initialize(join(run, 'data'), ADMIN_NAME, database)));
   process.env[variableOf(database !== undefined)] = run;
   return () => rmSync(run, { recursive: true, force: true, maxRetries: 5 });

@@ -6,7 +6,7 @@ import { openPostgres } from '../../../src/store/engine/postgres/open-database.t
 import { translate } from '../../../src/store/engine/postgres/sql/dialect.ts';
 import { keyOf } from '../../../src/store/engine/postgres/sql/schema.ts';
 import { addressOf } from './address-of.ts';
-import { makeCluster, ROLE, startCluster, urlOf } from './cluster.ts';
+import { keepNewFiles, makeCluster, ROLE, startCluster, urlOf } from './cluster.ts';
 import { NOTES, takeDatabase } from './databases.ts';
 import { FIRST_NUMBERS, KEEP_FIRST_ROWS } from './emptying.ts';
 import { type Execute, makeExecute } from './statements-at-once.ts';
@@ -25,6 +25,7 @@ export const INITIALIZED = 'errand_initialized';
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env[OF_THE_RUN] !== undefined) return undefined;
   const cluster = await startCluster();
+  keepNewFiles(cluster.directory);
   mkdirSync(join(cluster.directory, NOTES));
   await cluster.query('postgres', `CREATE DATABASE ${TEMPLATE} OWNER ${ROLE}`);
   const database = openPostgres(addressOf(cluster.url(TEMPLATE)), systemClock);

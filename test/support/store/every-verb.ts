@@ -339,6 +339,7 @@ async function callHistory({ store: { history } }: StoreFixture, { sessionSeq, s
     await history.listMessages(sessionSeq, id, id);
     await history.getMessageFacts(id);
     await history.getUserContent(id);
+    await history.findUserMessage(seq);
     await history.listAttachments(id);
   }
   await history.listStepSizes(seq, 0, 9);
@@ -778,6 +779,7 @@ async function callDeletion(fixture: StoreFixture): Promise<void> {
   await sessions.listLeftCopies(['a'], START.node);
   await sessions.findLeftCopies([1], START.node);
   await sessions.listIdleCopies(['a'], START.node, 1);
+  await sessions.deleteSessionOfRun({ seq: 0, sessionSeq });
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);
   await erasures.eraseRuns(sessionSeq, 0);
