@@ -17,7 +17,7 @@ const onSqlite = [
 /** What people do through the daemon, once more with its rows on PostgreSQL: a part for the whole. */
 const acceptedOnBoth = [
   'test/acceptance/administration/nodes.test.ts',
-  'test/acceptance/conversations/{agent-core,background,delete,questions,stop}.test.ts',
+  'test/acceptance/conversations/{agent-core,background,delete,questions,responses,stop}.test.ts',
   'test/acceptance/office/office.test.ts',
   'test/acceptance/publishing/{managing-pages,public-pages,public-shares}.test.ts',
   'test/acceptance/schedules/schedules.test.ts',

@@ -111,8 +111,11 @@ function charactersOf(steps: readonly StepRow[], calls: readonly ToolCallRow[]):
   return ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
 }
 
+/** No text has more. PostgreSQL compares its length with no larger number. */
+const MOST_BYTES = 2 ** 31 - 1;
+
 /** Without its steps. Undefined when what the user said has more than `mostBytes`. */
-function* readTurn(tx: Reader, runSeq: number, mostBytes = Number.MAX_SAFE_INTEGER): Step<TurnRows | undefined> {
+function* readTurn(tx: Reader, runSeq: number, mostBytes = MOST_BYTES): Step<TurnRows | undefined> {
   const row = yield* tx.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user' AND octet_length(content) <= ?",
     runSeq,

@@ -3,7 +3,7 @@ import { json, object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../shapes/scalars.ts';
-import { anyOf, named, nullish, type Static, unread } from '../shapes/shape.ts';
+import { anyOf, named, nullish, optional, type Static, unread } from '../shapes/shape.ts';
 import { messagesOf, metadata, model } from '../conversations/turn.ts';
 
 /** An image, as text or in an object. Responses has the first, and is forgiven the second. */
@@ -38,7 +38,7 @@ export const chatRequest = named(
     stream_options: nullish(object({ include_usage: nullish(boolean) })),
     metadata,
     response_format: nullish(responseFormat),
-    tools: nullish(json),
+    tools: optional(json),
     messages: messagesOf(chatContent),
   }),
 );

@@ -3,7 +3,7 @@ import { array, json, object, tagged } from '../shapes/composites.ts';
 import { contentOf, fileFields, textFields } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
-import { anyOf, named, nullish, type Static, unread } from '../shapes/shape.ts';
+import { anyOf, named, nullish, optional, type Static, unread } from '../shapes/shape.ts';
 import { idempotencyKey, messagesOf, metadata, model } from '../conversations/turn.ts';
 import { backgroundPayload } from './message.ts';
 
@@ -17,7 +17,7 @@ const UNUSED = {
   temperature: nullish(number()),
   top_p: nullish(number()),
   top_k: nullish(number()),
-  tools: nullish(json),
+  tools: optional(json),
   stop_sequences: nullish(array(string)),
   system: nullish(anyOf('must be a string or an array', unread(string), unread(array(json)))),
 };

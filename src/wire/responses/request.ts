@@ -93,7 +93,7 @@ export const responsesRequest = named(
     metadata: nullish(metadata),
     previous_response_id: nullish(responseId),
     conversation: nullish(anyOf('must be the id of a session', uuid, object({ id: uuid }))),
-    tools: nullish(json),
+    tools: optional(json),
     text: nullish(object({ format: nullish(format) })),
     input,
   }),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TextBlock } from '../../../src/domain/sessions/content.ts';
+import { LONG_TEXT } from '../../../src/domain/loop/own-turn.ts';
 import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { aStep, aTurn, BACKGROUND_CLAIM, fenceOf, FREE, storeFixture } from '../../support/store/store-fixture.ts';
@@ -39,6 +40,13 @@ test('what a user says is made into the text that is kept before the commit begi
   const { seq } = await accepting;
   expect(made).toEqual([false]);
   expect((await fixture.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
+});
+
+test('a text that is longer than one turn of the loop takes is read back', async () => {
+  const fixture = await storeFixture();
+  const text = 'tides '.repeat(LONG_TEXT / 5);
+  const { seq } = await fixture.accept({ content: [{ type: 'text', text }] });
+  expect((await fixture.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text }]);
 });
 
 test('a second turn of a session waits for the first, and is claimable once that has ended', {
