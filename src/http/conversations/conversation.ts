@@ -119,22 +119,15 @@ export function makeConversations({
 }: ConversationParts): Conversations {
   /** Accepts the turn. After that, nothing of the request is held, however long its answer takes. */
   async function accept<B>(wire: ConversationWire<B, object>, exchange: Turn<B>, caller: KeyCaller): Promise<Accepted> {
-    const headers = readHeaders(exchange.req, turnHeaders);
-    const { res, spooled, takeRoom } = exchange;
-    const { maxUploadSizeMb, limits } = settings();
-    const text = makeTurnText(spooled, limits.maxTextMb * MB);
-    const maxTextBytes = limits.maxTextMb * MB;
-    const reading: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, maxTextBytes, spooled, text };
-    const { input: turn, stream, ignored } = await wire.read(exchange.body, reading, saidIn(headers));
-    const conversation = await conversationOf(wire, exchange, caller, reading);
-    const input = { ...turn, conversation };
+    const { res, takeRoom } = exchange;
+    const { headers, input, stream, ignored } = await readTurn(wire, exchange, caller, settings());
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
     const { run, replayed } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
-    nameIgnored(res, conversation === null ? ignored : ignored.filter((part) => part !== 'history'));
+    nameIgnored(res, ignored);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
@@ -176,6 +169,24 @@ export function makeConversations({
     responses: (exchange, caller) => converse(RESPONSES, exchange, caller),
     ...makeLookUps({ operations, openStream }),
   };
+}
+
+/** The turn that a request asks for, and which parts of it have no effect. */
+async function readTurn<B>(
+  wire: Pick<ConversationWire<B, object>, 'read' | 'said'>,
+  exchange: Turn<B>,
+  caller: KeyCaller,
+  { maxUploadSizeMb, limits }: Pick<Settings, 'maxUploadSizeMb' | 'limits'>,
+) {
+  const headers = readHeaders(exchange.req, turnHeaders);
+  const { spooled } = exchange;
+  const maxTextBytes = limits.maxTextMb * MB;
+  const text = makeTurnText(spooled, maxTextBytes);
+  const parts: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, maxTextBytes, spooled, text };
+  const { input, stream, ignored } = await wire.read(exchange.body, parts, saidIn(headers));
+  const conversation = await conversationOf(wire, exchange, caller, parts);
+  const unread = conversation === null ? ignored : ignored.filter((part) => part !== 'history');
+  return { headers, stream, input: { ...input, conversation }, ignored: unread };
 }
 
 /** Null where the key's sessions are continued by their ids alone. */
