@@ -34,6 +34,7 @@ export async function readConversation(
   request: ConversationRequest,
   parts: ReadingParts,
 ): Promise<Conversation> {
+  if (by.by === 'never') return BESIDE;
   const name = by.by === 'history' ? null : nameOf(by, request);
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
   const { link, earlier, first } = await readEarlier(request.messages.slice(0, Math.max(last, 0)), parts);
@@ -47,8 +48,11 @@ export async function readConversation(
   };
 }
 
+/** What nobody comes back to. */
+const BESIDE: Conversation = { name: null, resent: null, asked: null, earlier: [], isSideRequest: true };
+
 /** What the client calls the conversation; null where it says nothing. */
-function nameOf({ by, field }: Exclude<ContinueBy, { by: 'history' }>, { metadata, headers }: ConversationRequest) {
+function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadata, headers }: ConversationRequest) {
   const found = by === 'header' ? headers[field] : metadata[field];
   if (typeof found !== 'string' || found === '') return null;
   if (found.length > MAX_CLIENT_NAME)

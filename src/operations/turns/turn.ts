@@ -39,8 +39,8 @@ export interface Conversation {
   readonly name: string | null;
   /** Of what it resends; null where it resends nothing, or more than can be read. */
   readonly resent: Link | null;
-  /** Up to the user's message. */
-  readonly asked: Link;
+  /** Up to the user's message; null where nothing of it is kept. */
+  readonly asked: Link | null;
   /** The end of what it resends, in order. */
   readonly earlier: readonly Said[];
   readonly isSideRequest: boolean;

@@ -51,7 +51,7 @@ const continueBy = refined(line({ max: 100 }), (text, path) => {
   return text;
 });
 const CONTINUE_BY_WORDS =
-  'must be header:NAME or metadata:FIELD, of a name that means nothing else, or history, or none';
+  'must be header:NAME or metadata:FIELD, of a name that means nothing else, or history, never or none';
 const MAX_EXPIRY_SECONDS = 100 * 365 * 24 * 3600;
 const expiry = integer({ from: 1, to: MAX_EXPIRY_SECONDS, unit: 'seconds' });
 

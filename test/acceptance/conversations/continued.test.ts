@@ -36,8 +36,9 @@ async function frontEnd(continueBy: string, headers: Record<string, string> = {}
   });
   const said: Message[] = [{ role: 'system', content: 'Be brief.' }];
   /** Sends messages as they are; returns the session and the answer. */
-  const send = async (messages: readonly Message[], { stream = false, idempotencyKey = '' } = {}) => {
-    const more = idempotencyKey === '' ? {} : { headers: { 'idempotency-key': idempotencyKey } };
+  const send = async (messages: readonly Message[], { stream = false, idempotencyKey = '', sessionId = '' } = {}) => {
+    const named = sessionId === '' ? {} : { 'errand-session-id': sessionId };
+    const more = { headers: { ...named, ...(idempotencyKey !== '' && { 'idempotency-key': idempotencyKey }) } };
     if (!stream) {
       const { data, response } = await client.chat.completions
         .create({ model: 'errand', messages: [...messages] }, more)
@@ -158,6 +159,21 @@ test('what comes under a name while its session works is beside it', { tags: ['M
   expect(aside.session).not.toBe(session);
   expect((await working).session).toBe(session);
   expect((await chat.say('And now? [[text=Still here.]]')).session).toBe(session);
+});
+
+test('a key whose sessions nobody comes back to makes only such, unless one is named', {
+  tags: ['M1-aside'],
+}, async () => {
+  const { said, say, send } = await frontEnd('never');
+  const sessions = [(await say('Begin. [[text=Begun.]]')).session, (await say('Go on. [[text=Gone on.]]')).session];
+  const thrown = () =>
+    rowsOf<{ n: number }>(
+      daemon,
+      `SELECT throw_away AS n FROM sessions WHERE id IN ('${sessions.join("', '")}') ORDER BY seq`,
+    ).map(({ n }) => n);
+  expect(thrown()).toEqual([1, 1]);
+  await send(said.slice(0, 2), { sessionId: sessions[0]! });
+  expect(thrown()).toEqual([0, 1]);
 });
 
 test('a request that is repeated with its key finds its run, wherever the conversation stands', {

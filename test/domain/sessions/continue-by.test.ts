@@ -4,6 +4,7 @@ import { continueByOf } from '../../../src/domain/sessions/continue-by.ts';
 
 test.each([
   ['history', { by: 'history' }],
+  ['never', { by: 'never' }],
   ['header:X-OpenWebUI-Chat-Id', { by: 'header', field: 'x-openwebui-chat-id' }],
   ['metadata:user_id', { by: 'metadata', field: 'user_id' }],
 ])('%s', { tags: ['M1-key'] }, (text, by) => {

@@ -28,7 +28,7 @@ const { inAList, alone, options } = fieldTable<KeyWire, KeyChangeWire>({
   continue_by: {
     option: option(
       '--continue-by <how>',
-      'what of a request names its session: header:NAME, metadata:FIELD, history (what is resent), or none',
+      'what of a request names its session: header:NAME, metadata:FIELD, history (what is resent), never (each gets its own, deleted soon), or none',
       notEmpty,
     ),
   },
