@@ -35,7 +35,7 @@ export async function readConversation(
   parts: ReadingParts,
 ): Promise<Conversation> {
   if (by.by === 'never') return BESIDE;
-  const name = by.by === 'history' ? null : nameOf(by, request);
+  const name = 'field' in by ? nameOf(by, request) : null;
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
   const { link, earlier, first } = await readEarlier(request.messages.slice(0, Math.max(last, 0)), parts);
   const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
