@@ -36,7 +36,7 @@ async function thingsOf(
   const question = (await rows.store.userInputs.list(filter)).items[0]!.id;
   const limits = { maxUnfinishedPerKey: 9, maxUnfinishedPerUser: 9, capacity: 5 };
   const later = await rows.accept({ ...turn, background: { payload: null, limits }, idempotencyKey: question });
-  const echo = { metadata: {}, previousRunId: null, format: null };
+  const echo = { metadata: {}, previousRunId: null, format: null, isStored: true };
   const response = await rows.accept({ ...turn, protocol: 'responses', response: echo });
   const { sessionId: session, id: run } = asking;
   const sessionSeqs = [asking.sessionSeq, later.sessionSeq, response.sessionSeq];

@@ -56,7 +56,7 @@ export const RETENTION_OPTIONS = {
     fallback: 1,
     about:
       'Days that sessions are kept which programs open beside a conversation, such as for its title, where their key is made ' +
-      'with --continue-by. Nobody comes back to them.',
+      'with --continue-by, and those of responses with "store": false. Nobody comes back to them.',
   },
   'retention.versions_keep': {
     schema: count(0, 100_000),

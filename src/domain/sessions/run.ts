@@ -90,6 +90,8 @@ export interface ResponseEcho {
   readonly previousRunId: string | null;
   /** `text.format` as it was sent; null without one. */
   readonly format: JsonObject | null;
+  /** Whether it is meant to be kept: a session that others open is thrown away. */
+  readonly isStored: boolean;
 }
 
 /** A run as its readers see it. `seq` is the row's integer, used only inside. */

@@ -1,4 +1,4 @@
-// The meaning of a run without an answer for its caller, in both protocols.
+// The meaning of a run without an answer for its caller, in each protocol.
 import type { ErrorType } from '../../domain/errors.ts';
 import type { Run, RunError, RunErrorType } from '../../domain/sessions/run.ts';
 import type { ErrorFacts } from '../replies/render-error.ts';

@@ -131,7 +131,7 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const session =
     found === undefined
       ? yield* insertSession(tx, { ...sessionOf(turn), status: starting, workspaceNode: start?.workspaceNode ?? null })
-      : yield* continueSession(tx, found, start);
+      : yield* continueSession(tx, turn, found, start);
   const opensSession = found === undefined;
   const target = targetOf(turn, found);
   const run = yield* insertRun(tx, { ...runOf(turn, session, start), target, opensSession, ready, start });
@@ -230,11 +230,14 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
 
-function sessionOf({ user, key, title, setup, conversation }: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
+function sessionOf(turn: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
+  const { user, key, title, setup, conversation } = turn;
   const { clientName = null, isThrowAway = false } = conversation ?? {};
-  const named = { clientName, isThrowAway };
+  const named = { clientName, isThrowAway: isThrowAway || !isStored(turn) };
   return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup, ...named };
 }
+
+const isStored = ({ response }: NewTurn): boolean => response?.isStored ?? true;
 
 type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
 
@@ -258,18 +261,25 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
   };
 }
 
-function* continueSession(tx: Transaction, open: OpenSession, start: PlannedStart | null): Step<Session> {
+function* continueSession(
+  tx: Transaction,
+  turn: NewTurn,
+  open: OpenSession,
+  start: PlannedStart | null,
+): Step<Session> {
   const { session } = open;
   const status = session.status === 'running' || start !== null ? 'running' : 'pending';
   // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
   yield* tx.run(
     isStopping(open)
-      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = 0 WHERE seq = ?'
-      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = 0, stop_requested_at = NULL,
+      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = throw_away * ? WHERE seq = ?'
+      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = throw_away * ?, stop_requested_at = NULL,
            stop_confirmed_at = NULL, stop_cause = NULL WHERE seq = ?`,
     status,
     tx.now,
     start?.workspaceNode ?? null,
+    // Whoever comes back to it wants it kept, but who says otherwise.
+    Number(!isStored(turn)),
     session.seq,
   );
   return { ...session, status, updatedAt: tx.now };

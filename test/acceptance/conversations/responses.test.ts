@@ -92,6 +92,14 @@ test('a response has every field of the official type', { tags: ['M3-turn', '§1
   expect(await client.responses.retrieve(data.id)).toEqual(data);
 });
 
+test('a response that is not to be stored says so, and can be looked up while its session is there', {
+  tags: ['M3-delete'],
+}, async () => {
+  const response = await create('[[text=Once.]]', { store: false });
+  expect(response).toMatchObject({ store: false, output_text: 'Once.' });
+  expect(await client.responses.retrieve(response.id)).toEqual(response);
+});
+
 test("the client's own accumulator puts a streamed response together", {
   tags: ['M3-stream', '§1-streams'],
 }, async () => {

@@ -4,6 +4,7 @@ import type { NodeWire } from '../../../src/wire/nodes.ts';
 import type { DaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { startInstallation } from '../../support/daemon/installation.ts';
 import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
+import { collectSse } from '../../support/http/sse.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
@@ -73,6 +74,27 @@ test('a run is followed on another node than the one that executes it, and stopp
   expect([stop_state, executor_cancelled]).toEqual(executor_cancelled ? ['stopped', true] : ['stopping', false]);
   await waitFor(async () => (await stop()).stop_state === 'already_stopped');
   expect((await reading).text.length).toBeLessThan(ENDLESS.join('').length);
+});
+
+test('a response is followed at each node with the same numbers, and resumed at another', {
+  tags: ['M3-resume', 'L7'],
+}, async () => {
+  const at = ({ url, apiKey }: DaemonProcess, path: string, init: RequestInit = {}) =>
+    fetch(`${url}/openapi/v1/responses${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    });
+  const body = JSON.stringify({ model: 'm', input: 'long', background: true });
+  const { id } = (await (await at(north, '', { method: 'POST', body })).json()) as { id: string };
+  const follow = async (node: DaemonProcess, query = '') => {
+    const events = await collectSse((await at(node, `/${id}?stream=true${query}`)).body!);
+    return events.map(({ data }) => JSON.parse(data!) as { type: string; sequence_number: number });
+  };
+  const [here, there] = await Promise.all([follow(north), follow(south)]);
+  expect(here.length).toBeGreaterThan(10);
+  expect(here.at(-1)!.type).toBe('response.completed');
+  expect(there).toEqual(here);
+  expect(await follow(south, '&starting_after=9')).toEqual(here.slice(10));
 });
 
 /** A run of many words that executes at north, in the background. */

@@ -193,3 +193,11 @@ test('a run that waits says so until it starts', { tags: ['M3-background'] }, as
   expect(events.map(({ event }) => event)).toEqual([ANSWER[0], 'response.queued', ...ANSWER.slice(1)]);
   expect(json(events[1]!)).toMatchObject({ response: { status: 'queued', background: true } });
 });
+
+test('a run whose journal was removed is told from the rows that stay', { tags: ['M3-resume'] }, async () => {
+  const events = answering('Hello.').filter(({ type }) => type !== 'run.started' && type !== 'run.step');
+  const fixture = await openFixture({ play: (run, book) => book.commit(run, events) });
+  const { events: told } = await streamed(fixture, RESPONSES);
+  expect(told.map(({ event }) => event)).toEqual(ANSWER);
+  expect(json(told.at(-1)!)).toMatchObject({ response: { output: [{ content: [{ text: 'Hello.' }] }] } });
+});

@@ -42,7 +42,7 @@ test('a text is the turn', { tags: ['M3-turn'] }, async () => {
       offeredSession: null,
       idempotencyKey: null,
       background: null,
-      response: { metadata: {}, previousRunId: null, format: null },
+      response: { metadata: {}, previousRunId: null, format: null, isStored: true },
       includeUsage: false,
       outputSchema: null,
       resultInContent: false,

@@ -126,7 +126,7 @@ test('a response is followed in its session, and nothing else is', { tags: ['M3-
   const behind = (previousRunId: string | null, over: Partial<TurnInput> = {}) =>
     accept([{ type: 'text', text: 'hello' }], {
       protocol: 'responses',
-      response: { metadata: {}, previousRunId, format: null },
+      response: { metadata: {}, previousRunId, format: null, isStored: true },
       ...over,
     });
   const { run: first } = await behind(null);
@@ -141,7 +141,7 @@ test('a response is followed in its session, and nothing else is', { tags: ['M3-
   const other = await store.runs.accept({
     ...aTurn(user, await makeKey()),
     protocol: 'responses',
-    response: { metadata: {}, previousRunId: null, format: null },
+    response: { metadata: {}, previousRunId: null, format: null, isStored: true },
   });
   await expect(behind(second.id, { sessionId: chat.sessionId })).rejects.toMatchObject({ reason: 'unprocessable' });
   await expect(behind(chat.id)).rejects.toMatchObject({ reason: 'not_found' });

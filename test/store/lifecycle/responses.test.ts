@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ResponseEcho } from '../../../src/domain/sessions/run.ts';
 import { aTurn, fenceOf, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
-const echo: ResponseEcho = { metadata: { ticket: '7' }, previousRunId: null, format: { type: 'text' } };
+const echo: ResponseEcho = { metadata: { ticket: '7' }, previousRunId: null, format: { type: 'text' }, isStored: true };
 const ASKED = { protocol: 'responses', response: echo } as const;
 
 test('a run is one of Responses to code that knows them, and of chat to code of before', {
@@ -80,4 +80,21 @@ test('what a response repeats is erased with its session', { tags: ['M3-delete']
   await fixture.store.sessions.deleteSession(run.sessionSeq);
   while ((await fixture.store.erasures.eraseRuns(run.sessionSeq, 0)) !== null);
   expect(fixture.rows('SELECT response FROM runs')).toEqual([{ response: '{}' }]);
+});
+
+test('a session that a turn opens which is not to be stored is thrown away, unless somebody comes back to keep it', {
+  tags: ['M3-delete'],
+}, async () => {
+  const fixture = await storeFixture();
+  const thrown = { ...ASKED, response: { ...echo, isStored: false } };
+  const isThrownAway = () =>
+    fixture.rows<{ throw_away: number }>('SELECT throw_away FROM sessions')[0]!.throw_away === 1;
+  const { sessionId } = await fixture.accept(thrown);
+  expect(isThrownAway()).toBe(true);
+  await fixture.accept({ ...thrown, sessionId });
+  expect(isThrownAway()).toBe(true);
+  await fixture.accept({ ...ASKED, sessionId });
+  expect(isThrownAway()).toBe(false);
+  await fixture.accept({ ...thrown, sessionId });
+  expect(isThrownAway()).toBe(false);
 });
