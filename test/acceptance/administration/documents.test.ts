@@ -156,6 +156,15 @@ describe('the first hour, on the offline engine', () => {
     expect(await runScript('first-OpenAI.mjs', readme("from 'openai'"))).toContain('notes.md');
   });
 
+  test('the script in the Responses protocol runs', async () => {
+    expect(await runScript('responses.mjs', clients('client.responses.create'))).toContain('notes.md');
+  });
+
+  test('keys whose sessions are found by what clients say', async () => {
+    const printed = await reader.paste(clients('--continue-by').replaceAll('alice', reader.daemon.adminName));
+    expect(printed.match(/errand_\w+/g)).toHaveLength(3);
+  });
+
   test.each([
     ['OpenAI', '.withResponse();\nconsole.log(completion'],
     ['Anthropic', '.withResponse();\nfor (const block of message.content)'],
@@ -178,7 +187,7 @@ describe('the first hour, on the offline engine', () => {
   });
 
   test('these scripts are right by their types', async () => {
-    expect(scripts).toHaveLength(6);
+    expect(scripts).toHaveLength(7);
     const options =
       '--noEmit --allowJs --checkJs --strict --skipLibCheck --module nodenext --target es2024 --types node';
     await reader.paste(`node node_modules/typescript/bin/tsc ${options} ${scripts.join(' ')}`);
