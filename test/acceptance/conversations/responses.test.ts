@@ -286,3 +286,27 @@ test("another key's responses are refused, and nothing of them is told", {
   ])
     await expect(ask()).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
 });
+
+test('operators see a run of this protocol like any other', { tags: ['M3-turn'] }, async () => {
+  const { data, response } = await create('[[tools=1]] [[text=Seen.]]').withResponse();
+  const [runId, sessionId] = [response.headers.get('x-run-id'), data.conversation!.id];
+  expect(await daemon.admin('GET', `/api/v1/runs/${runId}`)).toMatchObject({
+    protocol: 'responses',
+    status: 'completed',
+  });
+  expect(await daemon.admin('GET', `/api/v1/runs/${runId}/timeline`)).toMatchObject({ truncated: false });
+  expect(await daemon.admin('GET', `/api/v1/office-mode/sessions/${sessionId}/detail`)).toMatchObject({
+    runs: [{ run_id: runId, status: 'completed' }],
+  });
+});
+
+test('a used-up budget is refused with 429', { tags: ['M3-turn'] }, async () => {
+  const made = (await daemon.admin('POST', '/api/v1/keys', { user: daemon.adminName, scope: 'conversation' })) as {
+    key: string;
+    id: string;
+  };
+  const budget = { subject: 'key', ref: made.id, unit: 'tokens', limit: 0, period: 'day' };
+  await daemon.admin('PUT', '/api/v1/budgets', budget);
+  const poor = new OpenAI({ apiKey: made.key, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
+  await expect(poor.responses.create({ model: 'm', input: 'Hi' })).rejects.toBeInstanceOf(OpenAI.RateLimitError);
+});
