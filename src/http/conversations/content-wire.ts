@@ -8,7 +8,7 @@ import type { MessagesBlock } from '../../wire/messages/request.ts';
 import type { ResponsesBlock } from '../../wire/responses/request.ts';
 import { line } from '../../wire/shapes/scalars.ts';
 import type { SpooledStrings } from '../body/spooled-strings.ts';
-import { readSourceText, readUpload, type SourceText } from './source-text.ts';
+import { readPlainUpload, readSourceText, readUpload, type SourceText } from './source-text.ts';
 import type { TurnText } from './turn-text.ts';
 
 /** What the content of one request is read with. */
@@ -51,9 +51,9 @@ const readText: BlockReader<BlockOf<'text' | 'input_text'>> = async ({ text }, p
   text: await parts.text.read(text, `${path}.text`),
 });
 
-/** `{type: image|file|document, file_name, source}`. */
+/** `{type: image|file|document, file_name, source}`. A source of type `text` is what it says; any other is read by its text. */
 const fileReader =
-  (media: Media): BlockReader<BlockOf<'image' | 'file' | 'document'>> =>
+  (media: Media): BlockReader<Omit<BlockOf<'image' | 'document'>, 'type'>> =>
   async ({ file_name: name, title, source }, path, parts) => {
     const [field, text] = 'data' in source ? ['data', source.data] : ['url', source.url];
     const textPath = `${path}.source.${field}`;
@@ -64,8 +64,18 @@ const fileReader =
       path: textPath,
       mimeType: source.media_type ?? null,
     };
-    return resolveSource(found, parts);
+    return media === 'file' && source.type === 'text' && 'data' in source
+      ? readPlain(found, parts)
+      : resolveSource(found, parts);
   };
+
+/** The same, or `{type: file, file: {filename, file_data}}`. */
+const readFile: BlockReader<BlockOf<'file'>> = async (block, path, parts) => {
+  if ('file' in block && block.file != null) return readFileData(block.file, `${path}.file`, parts);
+  const { source } = block;
+  if (source === undefined) throw unprocessable(`${path}.source`, 'must be an object');
+  return fileReader('file')({ ...block, source }, path, parts);
+};
 
 /** `{type: image_url|input_image, image_url: {url} | string}` (§4.2). */
 const readImageUrl: BlockReader<BlockOf<'image_url' | 'input_image'>> = async ({ image_url: image }, path, parts) => {
@@ -75,8 +85,12 @@ const readImageUrl: BlockReader<BlockOf<'image_url' | 'input_image'>> = async ({
   return resolveSource({ media: 'image', name: null, text, path: urlPath, mimeType: null }, parts);
 };
 
-/** `{type: input_file, filename, file_data}`. Of Base64 alone, the name says the media type. */
-const readInputFile: BlockReader<BlockOf<'input_file'>> = async ({ filename = null, file_data: data }, path, parts) => {
+/** `{filename, file_data}`, as OpenAI has it. Of Base64 alone, the name says the media type. */
+const readFileData = async (
+  { filename = null, file_data: data }: Pick<BlockOf<'input_file'>, 'filename' | 'file_data'>,
+  path: string,
+  parts: ContentParts,
+): Promise<InputBlock> => {
   const textPath = `${path}.file_data`;
   const text = await readSourceText(data, textPath, parts.spooled);
   const mimeType = filename === null ? null : mediaTypeOf(filename);
@@ -87,11 +101,11 @@ const READERS: { readonly [T in Block['type']]: BlockReader<BlockOf<T>> } = {
   text: readText,
   input_text: readText,
   image: fileReader('image'),
-  file: fileReader('file'),
+  file: readFile,
   document: fileReader('file'),
   image_url: readImageUrl,
   input_image: readImageUrl,
-  input_file: readInputFile,
+  input_file: readFileData,
 };
 
 /** Reads one block; `path` is its place in the request. Throws `unprocessable` and `too_large`. */
@@ -135,6 +149,14 @@ function readAddress({ media, name, text, path }: Source): InputBlock {
 function readStored({ media, name, text, path }: Source): InputBlock {
   if (text.whole === null) throw unprocessable(path, `must be at most ${MAX_PATH} characters`);
   return { type: 'stored', media, name, path: storedPath.read(text.whole, path) };
+}
+
+async function readPlain(
+  { media, name, text, path, mimeType }: Source,
+  { maxUploadBytes }: ContentParts,
+): Promise<InputBlock> {
+  const bytes = await readPlainUpload(text, { path, maxBytes: maxUploadBytes });
+  return { type: 'upload', media, name, mimeType: mimeType ?? 'text/plain', bytes };
 }
 
 async function readInline(source: Source, start: number, { maxUploadBytes }: ContentParts): Promise<InputBlock> {

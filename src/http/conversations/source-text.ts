@@ -80,6 +80,31 @@ export async function readUpload(source: SourceText, start: number, rules: Uploa
   return { size, pieces };
 }
 
+/** A source that is the file's text itself, with the same rules, but for images. */
+export async function readPlainUpload(source: SourceText, rules: Omit<UploadRules, 'imageType'>): Promise<UploadBytes> {
+  const { path, maxBytes } = rules;
+  const pieces = () => encodePieces(source.from(0));
+  let size = 0;
+  for await (const bytes of pieces()) {
+    size += bytes.length;
+    if (size > maxBytes) throw tooLarge(path, maxBytes);
+  }
+  if (size === 0) throw unprocessable(path, 'must not be empty');
+  return { size, pieces };
+}
+
+/** In UTF-8. Two halves of a character may come in two pieces. */
+async function* encodePieces(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let kept = '';
+  for await (const text of texts) {
+    const all = kept + text;
+    const cut = /[\uD800-\uDBFF]$/.test(all) ? all.length - 1 : all.length;
+    kept = all.slice(cut);
+    if (cut > 0) yield Buffer.from(all.slice(0, cut));
+  }
+  if (kept !== '') yield Buffer.from(kept);
+}
+
 const GROUP = 4;
 
 /** Decodes strict base64. Only the last group of four may be padded, so it is always decoded by itself. */

@@ -1,6 +1,6 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
 import { json, object, tagged } from '../shapes/composites.ts';
-import { contentOf, fileFields, textFields, unsupported } from '../conversations/content.ts';
+import { contentOf, fileDataFields, fileFields, textFields, unsupported } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../shapes/scalars.ts';
 import { anyOf, named, nullish, optional, type Static, unread } from '../shapes/shape.ts';
@@ -12,11 +12,12 @@ export const chatImage = {
   image_url: anyOf('must be an object', longString, object({ url: longString })),
 };
 
-/** As in the Messages protocol; the client library's own `file` object is refused. */
-const noFile = unsupported('is not supported: send the file as file_name and source');
-const file = { file: noFile, file_id: noFile, ...fileFields };
+/** As in the Messages protocol; and as the client library has it. */
+const noFile = unsupported('is not supported: send the file as file_data');
+const document = { file_id: noFile, ...fileFields };
+const file = { ...document, source: optional(fileFields.source), file: nullish(object(fileDataFields)) };
 
-const block = tagged('type', { text: textFields, image_url: chatImage, input_image: chatImage, file, document: file });
+const block = tagged('type', { text: textFields, image_url: chatImage, input_image: chatImage, file, document });
 
 export const chatContent = named('ChatContent', contentOf(block));
 

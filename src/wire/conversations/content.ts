@@ -52,6 +52,14 @@ export const textFields = { text: longString };
 /** A file. The Anthropic client calls its name `title`. */
 export const fileFields = { file_name: nullish(line({ max: 255 })), title: nullish(string), source };
 
+/** A file as OpenAI has it. */
+export const fileDataFields = {
+  file_id: nullish(unsupported('is not supported: send the file as file_data')),
+  file_url: nullish(unsupported('is not supported: send the file as file_data')),
+  filename: nullish(line({ max: 255 })),
+  file_data: longString,
+};
+
 /** The blocks of one message, each by the shape `block`. */
 export function contentOf<B>(block: Shape<B>): Shape<string | readonly B[]> {
   const typed: Shape<B> = {

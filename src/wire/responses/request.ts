@@ -2,28 +2,21 @@
 import { notFound, unprocessable } from '../../domain/errors.ts';
 import { runIdOfResponse } from '../../domain/ids.ts';
 import { chatImage } from '../chat/request.ts';
-import { contentOf, textFields, unsupported } from '../conversations/content.ts';
+import { contentOf, fileDataFields, textFields } from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { model } from '../conversations/turn.ts';
 import { flag, optionalFrom } from '../shapes/query.ts';
 import { array, dictionary, json, object, tagged } from '../shapes/composites.ts';
-import { boolean, line, longString, oneOf, string, text, uuid } from '../shapes/scalars.ts';
+import { boolean, longString, oneOf, string, text, uuid } from '../shapes/scalars.ts';
 import { anyOf, named, nullish, optional, refined, type Shape, type Static, unread } from '../shapes/shape.ts';
 
 const MAX_ITEMS = 10_000;
-
-const file = {
-  file_id: nullish(unsupported('is not supported: send the file as file_data')),
-  file_url: nullish(unsupported('is not supported: send the file as file_data')),
-  filename: nullish(line({ max: 255 })),
-  file_data: longString,
-};
 
 const block = tagged('type', {
   input_text: textFields,
   text: textFields,
   input_image: chatImage,
-  input_file: file,
+  input_file: fileDataFields,
 });
 
 /** The content of a user's message. */

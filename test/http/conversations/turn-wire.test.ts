@@ -260,7 +260,13 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   [
     'chat',
     saying([{ type: 'file', file: { file_id: 'f' } }]),
-    'messages[0].content[0].file: is not supported: send the file as file_name and source',
+    'messages[0].content[0].file.file_id: is not supported: send the file as file_data',
+  ],
+  ['chat', saying([{ type: 'file' }]), 'messages[0].content[0].source: must be an object'],
+  [
+    'chat',
+    saying([{ type: 'file', file: { filename: 'a.zzz', file_data: 'QQ==' } }]),
+    'messages[0].content[0].file.file_data: must be a data: URL, an attachments/ path, or base64 with a media_type',
   ],
 ];
 
@@ -346,6 +352,29 @@ test('images are read in each protocol in its own form', { tags: ['§4.2-blocks'
   ];
   const expected = { ...upload, name: null };
   expect((await parse('chat', saying(forms))).input.content).toEqual([expected, expected]);
+});
+
+test('files come in the forms of the official clients: text as it is, and file_data', {
+  tags: ['M5-blocks'],
+}, async () => {
+  const plain = {
+    type: 'document',
+    title: 'a.txt',
+    source: { type: 'text', media_type: 'text/plain', data: 'abcd 😀' },
+  };
+  const upload = { type: 'upload', media: 'file', mimeType: 'text/plain', name: 'a.txt' };
+  for (const name of both)
+    expect((await parse(name, saying([plain]))).input.content).toEqual([{ ...upload, bytes: Buffer.from('abcd 😀') }]);
+  const url = { type: 'file', file: { filename: 'a.txt', file_data: 'data:text/plain;base64,QQ==' } };
+  const bare = { type: 'file', file: { filename: 'a.txt', file_data: 'QQ==' } };
+  const read = { ...upload, bytes: Buffer.from('A') };
+  expect((await parse('chat', saying([url, bare]))).input.content).toEqual([read, read]);
+  expect(await refusal('messages', saying([{ ...plain, source: { type: 'text', data: '' } }]))).toBe(
+    'unprocessable messages[0].content[0].source.data: must not be empty',
+  );
+  expect(await refusal('messages', saying([{ ...plain, source: { type: 'text', data: 'x'.repeat(31) } }]))).toMatch(
+    /^too_large messages\[0\]\.content\[0\]\.source\.data: /,
+  );
 });
 
 test('images by web address are read in each protocol in its own form, to be fetched later', {
