@@ -84,11 +84,14 @@ const nothingPending = () =>
       0,
   );
 
-test('forty days ago people worked: runs with files, firings of a task, versions of a page', async () => {
+test('forty days ago people worked: runs with files, a title, firings of a task, versions of a page', async () => {
   old = await ask();
   await archiveOf(old);
   const paged = await ask();
   await nothingPending();
+  const beside = { user: daemon.adminName, scope: 'conversation', continue_by: 'never' };
+  const { key } = (await post('/keys', beside)) as { key: string };
+  await takeTurn({ url: daemon.url, apiKey: key }, { content: 'Name this.' });
   const page = { name: 'Tides', session_id: paged.sessionId, entry_path: '/index.html' };
   ({ publish_key: pageKey } = (await post('/publishes', page)) as { publish_key: string });
   await post(`/publishes/${pageKey}/versions`, {});

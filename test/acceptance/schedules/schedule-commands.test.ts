@@ -253,7 +253,7 @@ test('no key of the owner sees the session of a task, nor its runs', { tags: ['I
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
-    'x-session-id': firing.session_id,
+    'errand-session-id': firing.session_id,
   };
   const ask = async (method: string, path: string, body?: object) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
