@@ -147,6 +147,12 @@ const page = {
 /** Without a text of 4 MB: what accepts, performs and records such a turn is known to be longer. */
 const turnsOf = (no: string) => [manyMessages(no), structured(`${no} schema`), { model: 'any', messages: [] }];
 
+const manyItems = {
+  model: 'any',
+  background: true,
+  input: Array.from({ length: 9e3 }, () => ({ role: 'user', content: [{ type: 'input_text', text: 'x' }] })),
+};
+
 type Bodies = (name: string) => readonly JsonObject[];
 
 /** The largest bodies that are read to their end, by routes and the ids that fill their parameters. `name` is always another. */
@@ -157,6 +163,7 @@ export const BODIES: Readonly<Record<string, readonly [ids: string, bodies: Bodi
   ],
   'POST /openapi/v1/messages': ['', turnsOf],
   'POST /openapi/v1/chat/completions': ['', () => [{ model: 'any', messages: [] }]],
+  'POST /openapi/v1/responses': ['', () => [manyItems, { model: 'any', input: [] }]],
   'POST /api/v1/retention/collect': ['', () => [{}]],
   'POST /api/v1/users': [
     '',
