@@ -215,11 +215,11 @@ describe('refused input', () => {
       field: 'stream_options.include_usage',
     },
     {
-      name: 'the native file block',
+      name: 'a native file by its id',
       only: 'chat',
-      body: withContent([{ type: 'file', file: { file_data: 'data:text/plain;base64,aGVsbG8=' } }]),
+      body: withContent([{ type: 'file', file: { file_id: 'file-1' } }]),
       status: 422,
-      field: 'messages[0].content[0].file',
+      field: 'messages[0].content[0].file.file_id',
     },
   ];
 

@@ -230,7 +230,7 @@ test("refusals come as the client's own error types, with the field at fault", a
     model: 'm',
     messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }],
   });
-  await expect(nativeFile).rejects.toMatchObject({ status: 422, param: 'messages[0].content[0].file' });
+  await expect(nativeFile).rejects.toMatchObject({ status: 422, param: 'messages[0].content[0].file.file_id' });
 });
 
 test('a model that fails is an error of the client, as an answer and in a stream', async () => {
