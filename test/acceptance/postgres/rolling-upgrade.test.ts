@@ -24,8 +24,10 @@ const replyTo = (words: string) => `Reply to ${words}:${WORDS.join('')}`;
 const errand = (node: DaemonProcess, ...args: readonly string[]) => runErrand([...args, '--data-dir', node.dataDir]);
 const nodesOf = async (node: DaemonProcess) =>
   ((await node.admin('GET', '/api/v1/nodes')) as { items: NodeWire[] }).items;
+/** A connection that is kept would be to the process before. */
+const headers = { connection: 'close' };
 const isReady = async ({ url }: DaemonProcess) =>
-  fetch(`${url}/readyz`).then(
+  fetch(`${url}/readyz`, { headers }).then(
     ({ status }) => status === 200,
     () => false,
   );
@@ -47,7 +49,7 @@ function load(nodes: readonly DaemonProcess[], users: number) {
       const node = nodes[(asked += 1) % nodes.length]!;
       count(node, 1);
       try {
-        if (await isReady(node)) return await takeTurn(node, request);
+        if (await isReady(node)) return await takeTurn(node, { ...request, headers });
       } finally {
         count(node, -1);
       }
