@@ -2,7 +2,6 @@
 import type Connection from 'better-sqlite3';
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../../domain/clock.ts';
-import { inOwnTurn } from '../../../domain/loop/own-turn.ts';
 
 /** Delay after a commit until the log is checked, once for all commits until then. */
 const LOOK_MS = 50;
@@ -60,16 +59,13 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
       const isQuiet = clock.monotonic() - committedAt >= QUIET_MS;
       if (isQuiet && log >= SOME_PAGES) move(log >= FULL_PAGES ? statements.cut : statements.move);
       else if (log >= nextAt) move(statements.move);
-      if (!isQuiet && log >= SOME_PAGES) timers.quiet = lookLater(QUIET_MS);
+      if (!isQuiet && log >= SOME_PAGES) timers.quiet = clock.after(QUIET_MS, look);
     } catch (error) {
       // Not again at the very next commit.
       nextAt += FULL_PAGES;
       failed(error);
     }
   }
-
-  // Thousands of pages are moved at once after long texts.
-  const lookLater = (ms: number): Timer => clock.after(ms, () => void inOwnTurn(look));
 
   function move(statement: Statement): void {
     const { log, checkpointed } = statement.get()!;
@@ -88,7 +84,7 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
   return {
     committed: () => {
       committedAt = clock.monotonic();
-      timers.soon ??= lookLater(LOOK_MS);
+      timers.soon ??= clock.after(LOOK_MS, look);
     },
     heldBytes: () => heldBytes,
     stop: () => {
