@@ -18,10 +18,10 @@ import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
-import { IS_AWAITED, IS_UNFINISHED } from '../runs/run-states.ts';
+import { IS_UNFINISHED } from '../runs/run-states.ts';
 import { findOpenSession, findReplayed, type OpenSession, type Replay, type Submission } from './submissions.ts';
-import { freeOf, homeNode } from './left-runs.ts';
-import { type Claim, emitStarted, type FreshTurn, type ModelChoice, type StartInput } from './start-run.ts';
+import { type PlannedStart, planStart, targetOf } from './plan-start.ts';
+import { type Claim, emitStarted, type FreshTurn, type StartInput } from './start-run.ts';
 
 export interface NewTurn extends Submission {
   readonly protocol: Protocol;
@@ -167,57 +167,6 @@ function freshOf({ user, setup, content, attachments }: NewTurn, stored: string)
   if (attachments.length > 0 || stored.length > MAX_FRESH_CHARACTERS) return {};
   const bytes = Buffer.byteLength(stored);
   return { fresh: { user: content, bytes, setup: { ...setup, userSeq: user.seq, workspaceRemovedAt: null } } };
-}
-
-interface PlannedStart {
-  readonly choice: ModelChoice;
-  readonly model: string | null;
-  readonly leaseMs: number;
-  readonly node: string;
-  /** The node that has the files of the session. */
-  readonly workspaceNode: string;
-}
-
-/** As they are now: the caller was looked up before. */
-const startOf = (free: string) => `SELECT k.model AS "keyModel", u.scenario, u.disabled,
-    EXISTS (SELECT 1 FROM runs WHERE status = 'queued' AND ready = 1 AND ${IS_AWAITED}${free}) AS waiting
-  FROM users u JOIN api_keys k ON k.seq = ? WHERE u.seq = ?`;
-
-interface StartRow extends Pick<ModelChoice, 'keyModel' | 'scenario'> {
-  readonly disabled: number;
-  readonly waiting: number;
-}
-
-/** Null for a run that takes its place in the queue, which also stops one whose user was disabled a moment ago (C6). */
-function* planStart(tx: Transaction, turn: NewTurn, open: OpenSession | undefined): Step<PlannedStart | null> {
-  const { start, background, user, key, setup } = turn;
-  if (start === null || background !== null) return null;
-  const free = freeOf(tx.now, start);
-  const { keyModel, scenario, ...row } = (yield* tx.get<StartRow>(
-    startOf(free.sql),
-    ...free.values,
-    key.seq,
-    user.seq,
-  ))!;
-  if (row.waiting === 1 || row.disabled === 1) return null;
-  if (open !== undefined && (yield* isLeft(tx, open, start))) return null;
-  const leadModel = open === undefined ? (setup.orchestration?.lead.model ?? null) : open.leadModel;
-  const choice = { keyModel, scenario, target: targetOf(turn, open), leadModel };
-  const { leaseMs, node } = start;
-  const workspaceNode = open === undefined ? node : (open.workspaceNode ?? (yield* homeNode(tx)) ?? node);
-  return { choice, model: start.modelFor(choice), leaseMs, node, workspaceNode };
-}
-
-/** Whether another node that starts runs has the files of the session. */
-function* isLeft(tx: Transaction, { session, workspaceNode }: OpenSession, { leftTo }: StartInput): Step<boolean> {
-  if (workspaceNode === null || leftTo?.nodes.includes(workspaceNode) !== true) return false;
-  return (yield* tx.get(HAS_FILES, session.seq)) !== undefined;
-}
-
-const HAS_FILES = 'SELECT 1 FROM workspaces WHERE session_seq = ? AND file_count > 0';
-
-function targetOf({ setup }: NewTurn, found: OpenSession | undefined): string {
-  return found?.target ?? setup.target;
 }
 
 function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, turn: NewTurn): Step<UsedUp | undefined> {
