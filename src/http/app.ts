@@ -36,7 +36,7 @@ import { makeRoutes } from './routes.ts';
 import { errorPageReply, isPagePath } from './share/page-reply.ts';
 import { makeResponseHandlers } from './conversations/responses.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
-import { makeRunStreams } from './conversations/run-stream.ts';
+import { makeRunStreams } from './conversations/streams/run-stream.ts';
 import { standingHeaders } from './management/token.ts';
 
 /** What the HTTP room is handed by the daemon. */

@@ -24,7 +24,7 @@ import { makeScheduleOperations, type ScheduleOperationParts } from './schedules
 import { makeOpenFile, type OpenFileParts } from './sessions/open-file.ts';
 import { makeSessionVerbs, type SessionParts } from './sessions/verbs.ts';
 import type { Reports } from './status.ts';
-import { makeSessionSetup } from './turns/session-setup.ts';
+import { makeSessionSetup } from './turns/accepting/session-setup.ts';
 import { makeTurnVerbs, type TurnParts } from './turns/verbs.ts';
 import { makeWebhookVerbs, type WebhookParts } from './webhooks/verbs.ts';
 

@@ -12,7 +12,7 @@ import { makeGuardedPool } from '../../src/outbound/guarded-pool.ts';
 import { startGuardedProxy } from '../../src/outbound/guarded-proxy.ts';
 import { guardedFetchFor } from '../../src/outbound/guarded-stream.ts';
 import { watchLookUps } from '../../src/outbound/look-ups.ts';
-import { makeFetchImages } from '../../src/operations/turns/fetch-images.ts';
+import { makeFetchImages } from '../../src/operations/turns/accepting/fetch-images.ts';
 import { attempt } from '../../src/webhooks/attempt.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 import { startWebServer } from '../support/http/web-server.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Disk } from '../../files/disk.ts';
 import type { Log } from '../../log/log.ts';
-import { makeSessionSetup } from '../../operations/turns/session-setup.ts';
+import { makeSessionSetup } from '../../operations/turns/accepting/session-setup.ts';
 import { makeScheduler } from '../../execution/queue/scheduler.ts';
 import type { Store } from '../../store/open-store.ts';
 

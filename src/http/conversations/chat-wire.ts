@@ -4,9 +4,16 @@ import type { Run } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
 import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
-import type { ContentParts } from './content-wire.ts';
-import { schemaOf } from './response-format-wire.ts';
-import { ignoredIn, NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import type { ContentParts } from './reading/content-wire.ts';
+import { schemaOf } from './reading/response-format-wire.ts';
+import {
+  ignoredIn,
+  NO_HEADERS,
+  readUserContent,
+  sessionOf,
+  type TurnHeaders,
+  type TurnRequest,
+} from './reading/turn-wire.ts';
 
 /** The turn that a chat request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readChatTurn(

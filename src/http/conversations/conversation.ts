@@ -9,11 +9,11 @@ import type { Settings } from '../../domain/settings.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';
 import { backgroundReply } from './background-wire.ts';
 import { readChatTurn, renderCompletion } from './chat-wire.ts';
-import type { ContentParts } from './content-wire.ts';
+import type { ContentParts } from './reading/content-wire.ts';
 import type { WatchCredential } from '../frame/credential-watch.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { type Headers, setHeaders } from '../replies/head.ts';
-import { type ConversationRequest, readConversation } from './conversation-so-far.ts';
+import { type ConversationRequest, readConversation } from './reading/conversation-so-far.ts';
 import { readMessagesTurn, renderMessage } from './messages-wire.ts';
 import { messagesIn, readResponsesTurn, renderResponse } from './responses-wire.ts';
 import type { BackgroundRun } from '../../operations/turns/runs.ts';
@@ -34,9 +34,9 @@ import type { Static } from '../../wire/shapes/shape.ts';
 import { rejoinHeaders, turnHeaders } from '../../wire/conversations/headers.ts';
 import { nameRun } from './name-run.ts';
 import { failureOfRun } from './run-failure.ts';
-import type { OpenRunStream } from './run-stream.ts';
-import { makeTurnText } from './turn-text.ts';
-import type { IgnoredPart, TurnHeaders, TurnRequest } from './turn-wire.ts';
+import type { OpenRunStream } from './streams/run-stream.ts';
+import { makeTurnText } from './reading/turn-text.ts';
+import type { IgnoredPart, TurnHeaders, TurnRequest } from './reading/turn-wire.ts';
 
 /** What a protocol adds to a turn. */
 interface ConversationWire<B, R extends object> {

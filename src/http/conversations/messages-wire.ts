@@ -6,9 +6,16 @@ import type { Usage } from '../../domain/sessions/usage.ts';
 import type { TurnInput } from '../../operations/turns/turn.ts';
 import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
 import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';
-import { readClientSchema } from './client-schema.ts';
-import type { ContentParts } from './content-wire.ts';
-import { ignoredIn, NO_HEADERS, readUserContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import { readClientSchema } from './reading/client-schema.ts';
+import type { ContentParts } from './reading/content-wire.ts';
+import {
+  ignoredIn,
+  NO_HEADERS,
+  readUserContent,
+  sessionOf,
+  type TurnHeaders,
+  type TurnRequest,
+} from './reading/turn-wire.ts';
 
 /** The turn that a Messages request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readMessagesTurn(

@@ -10,9 +10,16 @@ import type { OutputMessageWire, ResponseWire, UnusedWire } from '../../wire/res
 import type { TurnMessages } from '../../wire/conversations/turn.ts';
 import { uuid } from '../../wire/shapes/scalars.ts';
 import { secondsOf } from './chat-wire.ts';
-import type { ContentParts } from './content-wire.ts';
-import { schemaOf } from './response-format-wire.ts';
-import { ignoredIn, NO_HEADERS, readContent, sessionOf, type TurnHeaders, type TurnRequest } from './turn-wire.ts';
+import type { ContentParts } from './reading/content-wire.ts';
+import { schemaOf } from './reading/response-format-wire.ts';
+import {
+  ignoredIn,
+  NO_HEADERS,
+  readContent,
+  sessionOf,
+  type TurnHeaders,
+  type TurnRequest,
+} from './reading/turn-wire.ts';
 
 /** The turn that a Responses request asks for. Throws `unprocessable`, or `too_large` for an attachment or for its text. */
 export async function readResponsesTurn(

@@ -10,7 +10,7 @@ import { ok } from '../replies/reply.ts';
 import { renderInputItems } from './input-items-wire.ts';
 import { nameRun } from './name-run.ts';
 import { renderResponse } from './responses-wire.ts';
-import type { OpenRunStream } from './run-stream.ts';
+import type { OpenRunStream } from './streams/run-stream.ts';
 
 export interface ResponseParts {
   readonly operations: Operations;

@@ -1,7 +1,7 @@
 // The export of a run as administrators read it.
-import type { ChatMessage } from '../../operations/turns/chat-messages.ts';
-import type { ExportedSetup, RunExport } from '../../operations/turns/export-run.ts';
-import type { ExportedFile } from '../../operations/turns/exported-files.ts';
+import type { ChatMessage } from '../../operations/turns/exports/chat-messages.ts';
+import type { ExportedSetup, RunExport } from '../../operations/turns/exports/export-run.ts';
+import type { ExportedFile } from '../../operations/turns/exports/exported-files.ts';
 import type { ChatMessageWire, ExportedFileWire, RunExportWire } from '../../wire/sessions/run-export.ts';
 import { renderTimeline } from './timeline-wire.ts';
 

@@ -3,7 +3,7 @@ import type { Administrator, Caller } from '../../domain/people/user.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { followQuery } from '../../wire/shapes/query.ts';
 import type { Static } from '../../wire/shapes/shape.ts';
-import type { OpenRunStream } from '../conversations/run-stream.ts';
+import type { OpenRunStream } from '../conversations/streams/run-stream.ts';
 import type { Exchange } from '../frame/exchange.ts';
 import { positionInRequest } from '../frame/query.ts';
 import { streamedWhole } from '../replies/json-pieces.ts';

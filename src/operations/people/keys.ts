@@ -17,7 +17,7 @@ import {
 import { checkTarget } from '../capabilities/check-target.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { makeKey } from './secrets.ts';
-import type { MakeSetup } from '../turns/session-setup.ts';
+import type { MakeSetup } from '../turns/accepting/session-setup.ts';
 
 /** An API key with the names of its owner and of what it may use. */
 export interface KeyRecord extends OwnedKey {

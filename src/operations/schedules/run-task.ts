@@ -11,7 +11,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { FireRefusal, FireResult } from '../../store/schedules/fire.ts';
 import type { Access } from '../access.ts';
 import type { Audit } from '../audit/audit.ts';
-import type { MakeSetup } from '../turns/session-setup.ts';
+import type { MakeSetup } from '../turns/accepting/session-setup.ts';
 
 export interface RunTaskParts {
   readonly store: Pick<Store, 'schedules'>;

@@ -1,9 +1,9 @@
 // The verbs on turns, and on the runs that execute them.
-import { type AcceptParts, makeAcceptTurn } from './accept-turn.ts';
+import { type AcceptParts, makeAcceptTurn } from './accepting/accept-turn.ts';
 import { type AwaitParts, makeAwaitResult } from './await-result.ts';
 import { makeExplainRun } from './explain.ts';
-import { type ExportParts, makeExportRun } from './export-run.ts';
-import { makeFetchImages } from './fetch-images.ts';
+import { type ExportParts, makeExportRun } from './exports/export-run.ts';
+import { makeFetchImages } from './accepting/fetch-images.ts';
 import { makeGetModelName, type ModelNameParts } from './model-name.ts';
 import { makePollRate } from './poll-rate.ts';
 import { makeGetQueue, type QueueOperationParts } from './queue.ts';

@@ -12,7 +12,7 @@ import type { AgentPlan } from '../../../src/domain/capabilities/orchestration.t
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeEquip, type Outfit } from '../../../src/execution/brief/equip.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import { makeSessionSetup } from '../../../src/operations/turns/accepting/session-setup.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 

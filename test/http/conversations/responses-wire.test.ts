@@ -4,8 +4,8 @@ import { ErrandError } from '../../../src/domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../../src/domain/json.ts';
 import { NO_SPOOLED_STRINGS } from '../../../src/http/body/spooled-strings.ts';
 import { readResponsesTurn } from '../../../src/http/conversations/responses-wire.ts';
-import { makeTurnText } from '../../../src/http/conversations/turn-text.ts';
-import { NO_HEADERS, type TurnHeaders } from '../../../src/http/conversations/turn-wire.ts';
+import { makeTurnText } from '../../../src/http/conversations/reading/turn-text.ts';
+import { NO_HEADERS, type TurnHeaders } from '../../../src/http/conversations/reading/turn-wire.ts';
 import { responsesRequest } from '../../../src/wire/responses/request.ts';
 import { fitsSchema } from '../../support/http/fits-schema.ts';
 

@@ -3,7 +3,7 @@ import type { Definitions } from '../../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
-import { makeSessionSetup } from '../../../src/operations/turns/session-setup.ts';
+import { makeSessionSetup } from '../../../src/operations/turns/accepting/session-setup.ts';
 import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { OPERATOR } from '../../support/http/callers.ts';

@@ -1,0 +1,118 @@
+// What a request says of its conversation: its name, and what was said before (M1).
+import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject, JsonValue } from '../../../domain/json.ts';
+import { LONG_TEXT } from '../../../domain/loop/own-turn.ts';
+import { type ContinueBy, MAX_CLIENT_NAME } from '../../../domain/sessions/continue-by.ts';
+import { linkAfter, NOTHING_SAID, type Said } from '../../../domain/sessions/history-chain.ts';
+import { isSideRequest } from '../../../domain/sessions/side-requests.ts';
+import { unprocessable } from '../../../domain/errors.ts';
+import type { Conversation } from '../../../operations/turns/turn.ts';
+import type { TurnMessages } from '../../../wire/conversations/turn.ts';
+import type { SpooledStrings } from '../../body/spooled-strings.ts';
+
+/** The part of a request that it reads. */
+export interface ConversationRequest {
+  readonly messages: TurnMessages;
+  /** All that is in `metadata`. */
+  readonly metadata: JsonObject;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface ReadingParts {
+  readonly spooled: SpooledStrings;
+  /** Characters of one message; nobody says more here. */
+  readonly maxCharacters: number;
+}
+
+/** Characters of what was said before that are kept to be quoted; of older ones, nothing. */
+const MOST_QUOTED = 200_000;
+
+/** Throws `unprocessable` for a name that is too long. */
+export async function readConversation(
+  by: ContinueBy,
+  request: ConversationRequest,
+  parts: ReadingParts,
+): Promise<Conversation> {
+  if (by.by === 'never') return BESIDE;
+  const name = 'field' in by ? nameOf(by, request) : null;
+  const last = request.messages.findLastIndex(({ role }) => role === 'user');
+  const { link, earlier, first } = await readEarlier(request.messages.slice(0, Math.max(last, 0)), parts);
+  const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
+  return {
+    name,
+    resent: earlier.length > 0 ? link : null,
+    asked: linkAfter(link ?? NOTHING_SAID, { role: 'user', text }),
+    earlier,
+    isSideRequest: isSideRequest(first ?? text, text),
+  };
+}
+
+/** What nobody comes back to. */
+const BESIDE: Conversation = { name: null, resent: null, asked: null, earlier: [], isSideRequest: true };
+
+/** What the client calls the conversation; null where it says nothing. */
+function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadata, headers }: ConversationRequest) {
+  const found = by === 'header' ? headers[field] : metadata[field];
+  if (typeof found !== 'string' || found === '') return null;
+  if (found.length > MAX_CLIENT_NAME)
+    throw unprocessable(by === 'header' ? field : `metadata.${field}`, `must be at most ${MAX_CLIENT_NAME} characters`);
+  return found;
+}
+
+interface Earlier {
+  /** Null where a message has more than can be read. */
+  readonly link: Buffer | null;
+  /** The end of it. */
+  readonly earlier: readonly Said[];
+  /** What its first user message says; undefined without one. */
+  readonly first: string | undefined;
+}
+
+/** Holds one text at a time, and what may be quoted. The loop turns in between. */
+async function readEarlier(messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
+  let link: Buffer | null = NOTHING_SAID;
+  let [held, sinceTurn] = [0, 0];
+  let first: string | undefined;
+  const earlier: Said[] = [];
+  for (const { role, content } of messages) {
+    if (role !== 'user' && role !== 'assistant') continue;
+    const text = await textOf(content, parts);
+    const said = { role, text: text ?? '' } as const;
+    if (role === 'user') first ??= said.text;
+    link = link === null || text === undefined ? null : linkAfter(link, said);
+    earlier.push(said);
+    held += said.text.length;
+    while (held > MOST_QUOTED && earlier.length > 1) held -= earlier.shift()!.text.length;
+    sinceTurn += said.text.length + 1_000;
+    if (sinceTurn < LONG_TEXT) continue;
+    sinceTurn = 0;
+    await nextTurn();
+  }
+  return { link, earlier, first };
+}
+
+/** All text of a message; undefined where that is more than can be read. */
+async function textOf(content: JsonValue | undefined, parts: ReadingParts): Promise<string | undefined> {
+  if (typeof content === 'string') return wholeOf(content, parts);
+  let text = '';
+  for (const block of Array.isArray(content) ? content : []) {
+    const piece = (block as { readonly text?: JsonValue } | null)?.text;
+    if (typeof piece !== 'string') continue;
+    const whole = await wholeOf(piece, parts);
+    if (whole === undefined || text.length + whole.length > parts.maxCharacters) return undefined;
+    text += whole;
+  }
+  return text;
+}
+
+async function wholeOf(text: string, { spooled, maxCharacters }: ReadingParts): Promise<string | undefined> {
+  const found = spooled.find(text);
+  if (found === undefined) return text;
+  let whole = '';
+  for await (const piece of found.pieces()) {
+    whole += piece;
+    if (whole.length > maxCharacters) return undefined;
+  }
+  return whole;
+}

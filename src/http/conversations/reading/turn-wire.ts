@@ -1,0 +1,81 @@
+// Reads what the protocols' requests share: the session, and the last user message (§1).
+import { unprocessable } from '../../../domain/errors.ts';
+import type { InputBlock, TurnInput } from '../../../operations/turns/turn.ts';
+import type { Readable, Static } from '../../../wire/shapes/shape.ts';
+import type { metadata, TurnMessages } from '../../../wire/conversations/turn.ts';
+import { type Block, type ContentParts, readBlock } from './content-wire.ts';
+
+/** A parsed request: the turn, and how its answer is wanted. */
+export interface TurnRequest {
+  readonly input: TurnInput;
+  readonly stream: boolean;
+  readonly ignored: readonly IgnoredPart[];
+}
+
+/** What clients may say in headers, for those that can't put it into the body. */
+export interface TurnHeaders {
+  /** `Idempotency-Key`; the body's field wins. */
+  readonly idempotencyKey: string | null;
+  /** `Errand-Session-Id`, which means the same as `metadata.session_id`. */
+  readonly sessionId: string | null;
+  /** `X-Session-Id`, which may be meant for others. */
+  readonly offeredSession: string | null;
+}
+
+export const NO_HEADERS: TurnHeaders = { idempotencyKey: null, sessionId: null, offeredSession: null };
+
+/** The session that the turn continues, or may continue. Throws `unprocessable` when body and header name two. */
+export function sessionOf(
+  named: Static<typeof metadata> | undefined,
+  { sessionId, offeredSession }: TurnHeaders,
+): Pick<TurnInput, 'sessionId' | 'offeredSession'> {
+  const inBody = named?.session_id ?? null;
+  if (inBody !== null && sessionId !== null && inBody !== sessionId)
+    throw unprocessable('metadata.session_id', 'must name the same session as the header Errand-Session-Id');
+  return { sessionId: inBody ?? sessionId, offeredSession };
+}
+
+/** Parts of a request that have no effect, though its client may count on them (M1, M4). */
+export type IgnoredPart = 'history' | 'tools';
+
+/** Which of them a request has: messages before its last user's, and tools of its client. */
+export function ignoredIn(messages: readonly { readonly role?: string | null }[], tools: unknown): IgnoredPart[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  return [...(hasHistory ? (['history'] as const) : []), ...(hasTools ? (['tools'] as const) : [])];
+}
+
+/** The blocks of the last `user` message. `content` is the shape of a message's content in its protocol. */
+export async function readUserContent(
+  messages: TurnMessages,
+  content: Readable<string | readonly Block[]>,
+  parts: ContentParts,
+): Promise<InputBlock[]> {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  if (last === -1) throw unprocessable('messages', 'must hold a message whose role is user');
+  const path = `messages[${last}].content`;
+  return readContent(content.read(messages[last]!.content, path), path, parts);
+}
+
+/** The blocks of a message whose content is at `path`. */
+export async function readContent(
+  found: string | readonly Block[],
+  path: string,
+  parts: ContentParts,
+): Promise<InputBlock[]> {
+  const blocks: InputBlock[] =
+    typeof found === 'string'
+      ? [{ type: 'text', text: await parts.text.read(found, path) }]
+      : await readBlocks(found, path, parts);
+  const meaningful = blocks.filter((block) => block.type !== 'text' || block.text !== '');
+  if (meaningful.length === 0) throw unprocessable(path, 'must not be empty');
+  return meaningful;
+}
+
+/** One after the other: each counts what it holds. */
+async function readBlocks(found: readonly Block[], path: string, parts: ContentParts): Promise<InputBlock[]> {
+  const blocks: InputBlock[] = [];
+  for (const [index, block] of found.entries()) blocks.push(await readBlock(block, `${path}[${index}]`, parts));
+  return blocks;
+}
