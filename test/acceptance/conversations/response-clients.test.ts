@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import type { Reply } from '../../support/model/model-reply.ts';
+import { seeingModel } from '../../support/model/models-yaml.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -19,11 +20,7 @@ let runner: Runner;
 beforeAll(async () => {
   model = await startModelServer();
   daemon = await startDaemonProcess({
-    modelsYaml: [
-      `endpoints: { scripted: { kind: openai, base_url: "${model.url}/v1" } }`,
-      'models: { scripted: { endpoint: scripted, model: scripted, context_window: 128000, images: true } }',
-      'scenarios: { general: { model: scripted } }',
-    ].join('\n'),
+    modelsYaml: seeingModel(model.url),
   });
   const connection = { apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi/v1` };
   openai = createOpenAI(connection);

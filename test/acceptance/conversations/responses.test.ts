@@ -4,6 +4,7 @@ import { zodTextFormat } from 'openai/helpers/zod';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { seeingModel } from '../../support/model/models-yaml.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 
 let model: ModelServer;
@@ -13,11 +14,7 @@ let client: OpenAI;
 beforeAll(async () => {
   model = await startModelServer();
   daemon = await startDaemonProcess({
-    modelsYaml: [
-      `endpoints: { scripted: { kind: openai, base_url: "${model.url}/v1" } }`,
-      'models: { scripted: { endpoint: scripted, model: scripted, context_window: 128000, images: true } }',
-      'scenarios: { general: { model: scripted } }',
-    ].join('\n'),
+    modelsYaml: seeingModel(model.url),
   });
   client = new OpenAI({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
 });
