@@ -4,6 +4,8 @@ import type { Portions } from '../../domain/portions.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import type { StopCause, StopResult } from '../../domain/sessions/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { Settings } from '../../domain/settings.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
@@ -11,6 +13,7 @@ import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import type { AuditedAccess } from '../audited-access.ts';
+import { makeForkSession } from './fork-session.ts';
 import { type HistoryMessage, historyOf } from './history.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
@@ -25,6 +28,8 @@ export interface SessionOperationParts {
   readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
   readonly audit: Pick<Audit, 'change'>;
+  readonly collector: Pick<Collector, 'forked'>;
+  settings(): Settings;
 }
 
 /** The cause of a stop: its own user, or an administrator. */
@@ -33,8 +38,11 @@ export function stopCauseOf(caller: Caller): StopCause {
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
-export function makeSessionOperations({ store, access, auditedAccess, stopper, audit }: SessionOperationParts) {
+export function makeSessionOperations(parts: SessionOperationParts) {
+  const { store, access, auditedAccess, stopper, audit } = parts;
   return {
+    forkSession: makeForkSession(parts),
+
     /** The API sessions of the caller's key, the last changed first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
       store.sessions.listOfKey(caller.key.seq, limit, offset),

@@ -11,7 +11,9 @@ import type { Store } from '../../../store/open-store.ts';
 import { type ErasedBlobs, makeErasedBlobs } from './erased-blobs.ts';
 
 export interface SweeperParts {
-  readonly store: Pick<Store, 'erasures' | 'sessions'>;
+  readonly store: Pick<Store, 'erasures' | 'sessions'> & {
+    readonly artifacts: Pick<Store['artifacts'], 'listCopiesOf' | 'copyWorkspace'>;
+  };
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
@@ -107,6 +109,7 @@ async function cleanUp(
   { sessionSeq, sessionId }: Cleanup,
   stopping: AbortSignal,
 ): Promise<boolean> {
+  if (!(await listForks(store, sessionSeq, stopping))) return false;
   if (!isShared) await workspaces.remove(sessionId);
   if (!isShared) await snapshotThread.forget(sessionId);
   await beforeErasing();
@@ -118,5 +121,18 @@ async function cleanUp(
   // No further rows before the blobs of those that were erased are gone.
   for (let keys: readonly string[] | null = []; keys !== null; keys = await store.erasures.finishCleanup(sessionSeq))
     if (!(await erased.remove(sessionSeq, keys)) || stopping.aborted || !erased.hasRoom()) return false;
+  return true;
+}
+
+/** Forks need what is recorded of the files. */
+async function listForks({ artifacts }: Work['store'], sessionSeq: number, stopping: AbortSignal): Promise<boolean> {
+  for (let forks = await artifacts.listCopiesOf(sessionSeq); forks.length > 0; ) {
+    for (const fork of forks) {
+      let copying = await artifacts.copyWorkspace(fork);
+      while (copying.kind === 'more' && !stopping.aborted) copying = await artifacts.copyWorkspace(fork);
+      if (copying.kind !== 'done') return false;
+    }
+    forks = await artifacts.listCopiesOf(sessionSeq);
+  }
   return true;
 }
