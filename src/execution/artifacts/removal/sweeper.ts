@@ -54,15 +54,19 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   }
 
   async function cleanUpAll(stopping: AbortSignal): Promise<boolean> {
-    let [after, complete] = [0, true];
+    let [after, complete, cleaned] = [0, true, 0];
     for (;;) {
       const page = await store.sessions.listCleanups(after, PAGE);
       for (const cleanup of page) {
         if (stopping.aborted) return false;
-        if (!(await attempt({ ...parts, erased }, cleanup, stopping))) complete = false;
+        if (await attempt({ ...parts, erased }, cleanup, stopping)) cleaned += 1;
+        else complete = false;
         after = cleanup.sessionSeq;
       }
-      if (page.length < PAGE) return complete;
+      if (page.length === PAGE) continue;
+      if (cleaned === 0 || !complete) return complete;
+      // With a fork goes what it has held of sessions before it.
+      [after, cleaned] = [0, 0];
     }
   }
 
