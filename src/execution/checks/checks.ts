@@ -39,6 +39,8 @@ export interface CheckParts {
   readonly locations: SecretLocations;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
+  /** Called when a model has replied, with how its endpoint is configured. */
+  answered(configured: string): void;
 }
 
 export interface Checks {
@@ -98,13 +100,16 @@ export function makeChecks(parts: CheckParts): Checks {
   return {
     checkModel: async (resolved, { context }, signal) => {
       const { name, maxInFlight } = resolved.endpoint;
+      const grant = grantModel(resolved);
       let release: (() => void) | undefined;
       const prepare = async () => {
         release = await holdPermit(permits, name, maxInFlight, signal);
-        return { kind: 'model' as const, grant: grantModel(resolved), limits: limitsOf(settings()), context };
+        return { kind: 'model' as const, grant, limits: limitsOf(settings()), context };
       };
       try {
-        return await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        const report = await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        if (hasReplied(report)) parts.answered(grant.configured);
+        return report;
       } finally {
         release?.();
       }
@@ -173,8 +178,12 @@ function limitsOf({ model }: Settings): RunLimits {
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: 0,
+    unprovenPatienceMs: 0,
   };
 }
+
+const hasReplied = ({ findings }: ModelCheckReport) =>
+  findings.some(({ check, state }) => check === 'stream' && state !== 'failed');
 
 function ended(): ErrandError {
   return new ErrandError('unavailable', 'The check was ended before it was done.');

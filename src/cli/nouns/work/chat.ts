@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../../client/conversation.ts';
 import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
 import { converse } from '../../chat/converse.ts';
-import { callLine } from '../../chat/transcript.ts';
+import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -132,6 +132,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
 /** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
   if (event.type === 'tool_use') return callLine(event, columns);
+  if (event.type === 'model_wait.started') return waitLine(event);
   if (event.type === 'tool_result' && !event.ok) {
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }
