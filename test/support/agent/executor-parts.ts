@@ -43,6 +43,7 @@ const catalog: Catalog = {
         images: false,
         documents: false,
         structured: 'tool',
+        thinkingTags: false,
         price,
       },
     ],
