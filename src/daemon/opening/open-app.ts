@@ -112,6 +112,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     settings,
     catalog,
     definitions,
+    lookUp: live.lookUp,
     problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
     reports,
     doctor,
@@ -153,6 +154,7 @@ function equipToday({
     locations: config.locations,
     definitions,
     catalog,
+    lookUp: live.lookUp,
     browser: rooms.browser.grant,
   });
   return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox().ok }));
