@@ -72,7 +72,8 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const { schemas, renderer, starting, draining } = parts;
   const { queue, node, stopper, broker, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { collector, retention } = parts.rooms;
-  const { settings, catalog, definitions } = live;
+  const { settings, catalog, definitions, lookUp } = live;
+  const configured = { settings, catalog, definitions, lookUp };
   const tails = makeTails({ bus, events: store.events });
   const scopes = makeEventScopes(store.events);
   const closing = () => parts.closing.aborted;
@@ -109,10 +110,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     publishing,
     happened: parts.rooms.happened,
     backups: parts.backups,
-    settings,
-    catalog,
-    definitions,
-    lookUp: live.lookUp,
+    ...configured,
     problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
     reports,
     doctor,
