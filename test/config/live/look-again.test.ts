@@ -24,7 +24,12 @@ function open(files: Record<string, string> = {}) {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   };
-  return { live, write, configDir, hasExpert: (name: string) => live.lookUp(() => live.definitions().experts.has(name)) };
+  return {
+    live,
+    write,
+    configDir,
+    hasExpert: (name: string) => live.lookUp(() => live.definitions().experts.has(name)),
+  };
 }
 
 test('a name that was just written is found, again and again, and so is one that came by renaming', async () => {

@@ -63,7 +63,12 @@ test.each([
   ['Europe/Berlin', '*/30 * * * *', '2026-10-25T01:10Z', ['01:30', '02:00', '02:30']],
   ['Europe/Berlin', '*/30 * * * *', '2026-10-25T01:00Z', ['01:30', '02:00', '02:30']],
   ['Europe/Berlin', '0 */2 * * *', '2026-10-24T22:30Z', ['00:00', '01:00', '03:00', '05:00']],
-  ['Europe/Berlin', '*/20 2 * * *', '2026-10-24T22:30Z', ['00:00', '00:20', '00:40', '01:00', '01:20', '01:40', '01:00']],
+  [
+    'Europe/Berlin',
+    '*/20 2 * * *',
+    '2026-10-24T22:30Z',
+    ['00:00', '00:20', '00:40', '01:00', '01:20', '01:40', '01:00'],
+  ],
   ['Europe/Berlin', '0-59/30 1-3 * * *', '2026-10-24T23:15Z', ['23:30', '00:00', '00:30', '01:00', '01:30', '02:00']],
   // 02:00 becomes 01:00, at 06:00Z.
   ['America/New_York', '0 * * * *', '2026-11-01T03:50Z', ['04:00', '05:00', '06:00', '07:00']],
@@ -89,15 +94,19 @@ test.each([
   },
 );
 
-test.each([15, 30])('every %i minutes of the months of changes fire, whatever the clocks do', { tags: ['I8-clock-changes'] }, (minutes) => {
-  const stepMs = minutes * 60_000;
-  for (const timezone of ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe'])
-    for (const month of [3, 4, 10, 11]) {
-      const from = Date.UTC(2026, month - 1, 1);
-      const all = nextFirings(`*/${minutes} * * * *`, timezone, from, (32 * 86_400_000) / stepMs);
-      expect(all.findIndex((at, index) => at !== from + (index + 1) * stepMs)).toBe(-1);
-    }
-});
+test.each([15, 30])(
+  'every %i minutes of the months of changes fire, whatever the clocks do',
+  { tags: ['I8-clock-changes'] },
+  (minutes) => {
+    const stepMs = minutes * 60_000;
+    for (const timezone of ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe'])
+      for (const month of [3, 4, 10, 11]) {
+        const from = Date.UTC(2026, month - 1, 1);
+        const all = nextFirings(`*/${minutes} * * * *`, timezone, from, (32 * 86_400_000) / stepMs);
+        expect(all.findIndex((at, index) => at !== from + (index + 1) * stepMs)).toBe(-1);
+      }
+  },
+);
 
 test.each([
   ['within the repeated hour', 'America/New_York', '2026-11-01T06:10Z', '2026-11-02T06:30Z'],

@@ -95,7 +95,15 @@ async function fixture(browser: BrowserGrant | null = BROWSER) {
   let models = catalog;
   const log = makeLog({ level: 'fatal' });
   const definitions = () => now;
-  const equip = makeEquip({ store, locations, log, definitions, catalog: () => models, browser: () => browser, lookUp: lookUpNow });
+  const equip = makeEquip({
+    store,
+    locations,
+    log,
+    definitions,
+    catalog: () => models,
+    browser: () => browser,
+    lookUp: lookUpNow,
+  });
   const makeSetup = makeSessionSetup({ store, definitions, lookUp: lookUpNow });
   return {
     ...stores,
