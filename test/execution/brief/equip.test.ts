@@ -72,6 +72,7 @@ const catalog: Catalog = {
         images: false,
         documents: false,
         structured: 'tool',
+        thinkingTags: false,
         price: NO_PRICE,
       },
     ],

@@ -44,6 +44,7 @@ const catalog: Catalog = {
         images: false,
         documents: false,
         structured: 'tool',
+        thinkingTags: false,
         price,
       },
     ],
