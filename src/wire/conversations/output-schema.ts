@@ -14,5 +14,8 @@ export const outputSchema: Shape<JsonObject> = {
     if (holdsStandIn(schema)) throw unprocessable(path, 'must be at most 64 KB');
     return schema;
   },
-  describe: () => ({ type: ['object', 'boolean'], description: 'A JSON Schema: all of Draft-07, and what of newer drafts and of OpenAPI has an equivalent there.' }),
+  describe: () => ({
+    type: ['object', 'boolean'],
+    description: 'A JSON Schema: all of Draft-07, and what of newer drafts and of OpenAPI has an equivalent there.',
+  }),
 };

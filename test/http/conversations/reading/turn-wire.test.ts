@@ -497,7 +497,10 @@ test.each<[body: JsonObject, words: string]>([
     'response_format.json_schema.schema/items/unevaluatedItems: has no equivalent in JSON Schema Draft-07',
   ],
   [askedFor({ $schema: 'https://example.org/mine' }), 'response_format.json_schema.schema/$schema: must be'],
-  [askedFor({ items: { $ref: '#/properties/a' } }), 'response_format.json_schema.schema/items/$ref: must name a schema'],
+  [
+    askedFor({ items: { $ref: '#/properties/a' } }),
+    'response_format.json_schema.schema/items/$ref: must name a schema',
+  ],
 ])('%j is refused on chat', async (body, words) => {
   expect(await refusal('chat', body)).toContain(`unprocessable ${words}`);
 });
