@@ -74,6 +74,8 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
         background: null,
         outputSchema: null,
         resultInContent: false,
+        resultTool: null,
+        schemaField: null,
         response: null,
         includeUsage: false,
         ...over,
