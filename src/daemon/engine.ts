@@ -19,7 +19,7 @@ import { makeSweeper } from '../execution/artifacts/removal/sweeper.ts';
 import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-part.ts';
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
-import { makeUnusableTools } from '../execution/checks/unusable-tools.ts';
+import { makeUnusableTools } from '../execution/unusable-tools.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';

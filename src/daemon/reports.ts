@@ -10,7 +10,7 @@ import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import { wordsOfDifference } from '../domain/nodes/differences.ts';
 import { type Clock, isoTime, isUnset, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
-import type { UnusableTools } from '../execution/checks/unusable-tools.ts';
+import type { UnusableTools } from '../execution/unusable-tools.ts';
 import type { WorkerPool } from '../execution/pool/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Disk } from '../files/disk.ts';

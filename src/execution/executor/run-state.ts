@@ -18,7 +18,7 @@ import type { Permit, Permits } from '../pool/permits.ts';
 import type { WorkerRun } from '../pool/run-on-thread.ts';
 import type { Reservation, WorkerPool } from '../pool/worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';
-import type { UnusableTools } from '../checks/unusable-tools.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import type { RunServices } from '../run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
 

@@ -1,7 +1,7 @@
 // The tools of MCP servers that no agent can use, as runs and checks last found them.
-import type { UnusableTool } from '../../agent/port/protocol.ts';
-import type { Log } from '../../log/log.ts';
-import { safeLine } from '../../terminal/text.ts';
+import type { UnusableTool } from '../agent/port/protocol.ts';
+import type { Log } from '../log/log.ts';
+import { safeLine } from '../terminal/text.ts';
 
 /** More servers than anybody defines. */
 const MAX_SERVERS = 1_000;
