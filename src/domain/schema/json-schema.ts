@@ -43,6 +43,11 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 /** What a keyword of Draft-07 holds; undefined for any other. */
 export const heldBy = (name: string): Holds | undefined => KEYWORDS.get(name)?.holds;
 
+/** Whether a keyword says nothing about which values fit. */
+export function isAnnotation(name: string): boolean {
+  return ANNOTATIONS.includes(name) || CONTENT.includes(name);
+}
+
 /** Whether a keyword belongs to Draft-07. */
 export function isKeyword(name: string): boolean {
   return KEYWORDS.has(name);
