@@ -20,6 +20,7 @@ import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-pa
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
 import { makeAnsweredEndpoints } from '../execution/brief/answered-endpoints.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
+import { makeUnusableTools } from '../execution/unusable-tools.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
 import { makeWorkerPool, type WorkerPool } from '../execution/pool/worker-pool.ts';
 import { makeLeases } from '../execution/queue/leases.ts';
@@ -91,7 +92,9 @@ export function makeEngine(parts: EngineParts) {
   const documentReader = makeDocumentReader({ log, clock });
   const permits = makePermits();
   const endpoints = makeAnsweredEndpoints({ store, key: parts.deriveKey('configuration', ENDPOINTS), log });
-  const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant, answered: endpoints.answered });
+  const unusableTools = makeUnusableTools({ log });
+  const { answered } = endpoints;
+  const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant, unusableTools, answered });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
   const wakes = makeWakes(store.peers);
@@ -119,7 +122,7 @@ export function makeEngine(parts: EngineParts) {
   const { dataDir } = locations;
   const liveHere = liveDuring(live, singles);
   const retention = openRetention({ ...parts, live: liveHere, dataDir, workspaces, webhooks, happened, clock });
-  const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader, endpoints };
+  const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader, endpoints, unusableTools };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leftCopies = openLeftCopies(parts, here, { workspaces, collector, queue });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });

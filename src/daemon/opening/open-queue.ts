@@ -40,6 +40,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
+  readonly unusableTools: ExecutorParts['unusableTools'];
   readonly endpoints: AnsweredEndpoints;
   readonly happened: Happened;
   readonly modelCalled: ExecutorParts['modelCalled'];
@@ -57,6 +58,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     store,
     pool,
     permits,
+    unusableTools: parts.unusableTools,
     collector,
     workspaces,
     broker,
