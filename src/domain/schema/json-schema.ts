@@ -40,6 +40,11 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['propertyNames', { holds: 'schema' }],
 ]);
 
+/** Whether a keyword says nothing about which values fit. */
+export function isAnnotation(name: string): boolean {
+  return ANNOTATIONS.includes(name) || CONTENT.includes(name);
+}
+
 /** Whether a keyword belongs to Draft-07. */
 export function isKeyword(name: string): boolean {
   return KEYWORDS.has(name);
