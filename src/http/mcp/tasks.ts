@@ -48,7 +48,7 @@ export function makeTaskTools({ operations, settings, waitForTask, traceParentOf
     run_task: async (call: ToolCall, input: Static<typeof taskInput>): Promise<ToolResult> => {
       const { caller, exchange, left } = call;
       const { task, sessionId, waitSeconds, outputSchema } = input;
-      const schema = outputSchema === null ? null : readOutputSchema(outputSchema, 'output_schema');
+      const schema = outputSchema === null ? null : readOutputSchema(outputSchema, SCHEMA_FIELD);
       const turn = {
         ...PLAIN_TURN,
         content: [{ type: 'text', text: task }],
@@ -56,6 +56,7 @@ export function makeTaskTools({ operations, settings, waitForTask, traceParentOf
         conversation: await conversationOf(call, task),
         background: waitSeconds === 0 ? { payload: null } : null,
         outputSchema: schema,
+        schemaField: schema && SCHEMA_FIELD,
       } as const;
       const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
       const { run } = await operations.acceptTurn(caller, turn, { left, takeRoom: exchange.takeRoom, traceParent });
@@ -88,6 +89,8 @@ export function makeTaskTools({ operations, settings, waitForTask, traceParentOf
   }
 }
 
+const SCHEMA_FIELD = 'output_schema';
+
 /** Such a run is one of the Messages protocol, which earlier nodes know. */
 const PLAIN_TURN = {
   protocol: 'messages',
@@ -97,4 +100,5 @@ const PLAIN_TURN = {
   includeUsage: false,
   response: null,
   resultInContent: false,
+  resultTool: null,
 } as const;

@@ -87,7 +87,7 @@ describe.each(FACES)('%s', (face) => {
     for (const { description, inputSchema, outputSchema } of tools) {
       expect(description).toMatch(/\.$/);
       expect(inputSchema.type).toBe('object');
-      expect(outputSchema?.type).toBe('object');
+      expect(outputSchema?.['type']).toBe('object');
       expect(JSON.stringify([inputSchema, outputSchema])).not.toContain('$ref');
     }
     expect(errand.client.getInstructions()).toContain('run_task');
