@@ -57,7 +57,7 @@ export async function connectErrand(face: Face, daemon: Served): Promise<ErrandC
     call: async (name, args, asking) => {
       const result = await client.callTool({ name, arguments: args }, { timeout: 120_000, ...asking });
       const { isError = false, structuredContent = {}, content } = result;
-      return { isError, output: structuredContent as Told['output'], content: content as Told['content'] };
+      return { isError, output: structuredContent as Told['output'], content };
     },
     close: () => client.close(),
   };
