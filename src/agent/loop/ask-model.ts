@@ -5,18 +5,11 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './call/model-call.ts';
-import type { CurrentModel } from './current-model.ts';
-import type { RetryPolicy } from '../models/retries.ts';
-import { makeRetrying } from './retrying.ts';
+import { makeRetrying, type RetriedCall } from './retrying.ts';
 import type { Channel } from '../port/signals.ts';
 
-export interface Asking {
-  readonly call: ModelCall;
+export interface Asking extends RetriedCall {
   readonly purpose: Extract<CallPurpose, 'reply' | 'summary'>;
-  readonly channel: Channel;
-  readonly policy: RetryPolicy;
-  /** Of all calls of the agent. */
-  readonly current: CurrentModel;
   /** When the run's time limit ends, on the clock of `performance.now()`. */
   readonly endsAt: number;
 }

@@ -1,14 +1,24 @@
 // What happens between the tries of a model call: patience while its server is down, what watchers hear, and a configuration that changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunError } from '../../domain/sessions/run.ts';
-import { type FailedAt, makeRetries, type NextTry } from '../models/retries.ts';
-import type { Asking } from './ask-model.ts';
+import { type FailedAt, makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
+import type { Channel } from '../port/signals.ts';
 import type { ModelCall } from './call/model-call.ts';
 import { type ModelFailure, seconds } from './call/model-failure.ts';
+import type { CurrentModel } from './current-model.ts';
 import { beginModelWait, type ModelWait } from './model-wait.ts';
 
 /** A longer pause than between other tries is told, too. */
 const LONG_PAUSE_MS = 5_000;
+
+/** A call that may have several tries. */
+export interface RetriedCall {
+  readonly call: ModelCall;
+  readonly channel: Channel;
+  readonly policy: RetryPolicy;
+  /** Of all calls of the agent. */
+  readonly current: CurrentModel;
+}
 
 export interface Retrying {
   /** The call as the next try makes it. */
@@ -30,8 +40,8 @@ interface FailedCallAt extends Omit<FailedAt, 'patienceMs'> {
 }
 
 /** Makes it for one call. */
-export function makeRetrying(asking: Asking): Retrying {
-  const { call, channel, policy, current } = asking;
+export function makeRetrying(asked: RetriedCall): Retrying {
+  const { call, channel, policy, current } = asked;
   let nextTry = makeRetries(policy);
   let wait: ModelWait | null = null;
   let patienceMs = call.brief.limits.patienceMs;
@@ -45,7 +55,7 @@ export function makeRetrying(asking: Asking): Retrying {
       patienceMs = await current.patienceFor(failure);
       const leftMs = at.leftMs - (performance.now() - startedAt);
       const next = nextTry(failure, { ...at, leftMs, patienceMs });
-      logFailure(asking, { failure, tried, next, patienceMs });
+      logFailure(asked, { failure, tried, next, patienceMs });
       return next;
     },
     pause: async ({ isDown, error }, { waitMs }) => {
@@ -84,7 +94,7 @@ interface Failed {
 }
 
 /** A server that is still down is not reported again. */
-function logFailure({ channel }: Asking, { failure, tried, next, patienceMs }: Failed): void {
+function logFailure({ channel }: RetriedCall, { failure, tried, next, patienceMs }: Failed): void {
   if (next.again && next.isWaiting) return;
   const { error, said, isDown } = failure;
   channel.send({

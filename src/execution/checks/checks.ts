@@ -91,14 +91,8 @@ export function makeChecks(parts: CheckParts): Checks {
       if (report.listMs !== null) parts.unusableTools.listed(grant.name, report.leftOut);
       return report;
     } finally {
-      if (workspace !== undefined) await removeWorkspace(workspace);
+      if (workspace !== undefined) await removeWorkspace(log, workspace);
     }
-  }
-
-  async function removeWorkspace(directory: string): Promise<void> {
-    await removeTree(directory).catch((error: unknown) => {
-      log.warn({ err: error, directory }, 'what a check left behind could not be removed');
-    });
   }
 
   return {
@@ -129,6 +123,12 @@ export function makeChecks(parts: CheckParts): Checks {
 function notStarted(why: string): McpCheckReport {
   const findings = [{ check: 'secrets', state: 'failed' as const, detail: `The server cannot be started: ${why}.` }];
   return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], stderr: '' };
+}
+
+async function removeWorkspace(log: Log, directory: string): Promise<void> {
+  await removeTree(directory).catch((error: unknown) => {
+    log.warn({ err: error, directory }, 'what a check left behind could not be removed');
+  });
 }
 
 interface CheckLimits {
