@@ -67,6 +67,14 @@ export interface Turn {
   readonly notes?: readonly TurnNote[];
 }
 
+/** A tool of an MCP server that is offered to nobody. */
+export interface UnusableTool {
+  /** As its server calls it; empty when it has no name. */
+  readonly name: string;
+  /** What is wrong with it, as the rest of a sentence. */
+  readonly why: string;
+}
+
 /** Something that the agent has to know from a step on. */
 export interface TurnNote {
   /** The step whose results it follows; 0: it follows the request. */
@@ -218,6 +226,8 @@ export type Signal =
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
+  /** An MCP server has listed its tools, of which no agent can use these. */
+  | { readonly t: 'tools-listed'; readonly server: string; readonly leftOut: readonly UnusableTool[] }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Before the first call that may change the workspace. */
   | { readonly t: 'changes-workspace'; readonly ack: number }

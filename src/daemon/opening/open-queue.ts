@@ -39,6 +39,7 @@ export interface OpenQueueParts {
   readonly broker: Broker;
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
+  readonly unusableTools: ExecutorParts['unusableTools'];
   readonly happened: Happened;
   readonly modelCalled: ExecutorParts['modelCalled'];
   readonly node: Pick<WorkerNodes, 'id' | 'mayStart' | 'others'>;
@@ -55,6 +56,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     store,
     pool,
     permits,
+    unusableTools: parts.unusableTools,
     collector,
     workspaces,
     broker,

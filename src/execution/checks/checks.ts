@@ -22,6 +22,7 @@ import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import { makeOneShotHost } from '../../threads/one-shot.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
@@ -39,6 +40,7 @@ export interface CheckParts {
   readonly locations: SecretLocations;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
+  readonly unusableTools: Pick<UnusableTools, 'listed'>;
 }
 
 export interface Checks {
@@ -83,7 +85,9 @@ export function makeChecks(parts: CheckParts): Checks {
       return { kind: 'mcp', grant, workspace, sandbox: sandboxFor(parts), egress: settings().egress.allow };
     };
     try {
-      return await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
+      const report = await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
+      if (report.listMs !== null) parts.unusableTools.listed(grant.name, report.leftOut);
+      return report;
     } finally {
       if (workspace !== undefined) await removeWorkspace(workspace);
     }
@@ -111,13 +115,15 @@ export function makeChecks(parts: CheckParts): Checks {
     },
     checkMcpServer: async (server, signal) => {
       const granted = grantMcpServer(server, locations);
-      if (granted.ok) return checkMcp(granted.grant, signal);
-      const detail = `The server cannot be started: ${granted.why}.`;
-      const findings = [{ check: 'secrets', state: 'failed' as const, detail }];
-      return { findings, serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
+      return granted.ok ? checkMcp(granted.grant, signal) : notStarted(granted.why);
     },
     stop: () => void threads.stop(),
   };
+}
+
+function notStarted(why: string): McpCheckReport {
+  const findings = [{ check: 'secrets', state: 'failed' as const, detail: `The server cannot be started: ${why}.` }];
+  return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], stderr: '' };
 }
 
 interface CheckLimits {

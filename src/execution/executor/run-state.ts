@@ -18,6 +18,7 @@ import type { Permit, Permits } from '../pool/permits.ts';
 import type { WorkerRun } from '../pool/run-on-thread.ts';
 import type { Reservation, WorkerPool } from '../pool/worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import type { RunServices } from '../run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -33,6 +34,7 @@ export interface ExecutorParts {
   readonly budgets: Pick<BudgetGate, 'settles' | 'refused' | 'ended'>;
   readonly broker: Pick<Broker, 'admit'>;
   readonly collector: Pick<Collector, 'baselineOf'>;
+  readonly unusableTools: Pick<UnusableTools, 'listed'>;
   settings(): Settings;
   catalog(): Catalog;
   readonly lookUp: LookUp;

@@ -118,6 +118,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       return discard(state);
     case 'call-failed':
       return takeFailure(state, signal, endpoint);
+    case 'tools-listed':
+      return state.parts.unusableTools.listed(signal.server, signal.leftOut);
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
     // Its thread handles the end.

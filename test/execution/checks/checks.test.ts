@@ -26,6 +26,7 @@ async function openFixture() {
     locations: { configDir: '/nothing', credentialsDirectory: null },
     settings: () => SETTINGS,
     sandbox: () => null,
+    unusableTools: { listed: () => undefined },
   });
   onTestFinished(() => checks.stop());
   const model = (maxInFlight: number | null): ResolvedModel => ({

@@ -329,6 +329,7 @@ async function callArtifacts(fixture: StoreFixture): Promise<void> {
   await artifacts.getRunArtifacts(seq);
   await artifacts.listRunFiles(seq, '', 9);
   await artifacts.listWorkspaceFiles(sessionSeq, '', 9);
+  await artifacts.findWorkspaceFile(sessionSeq, '/none');
   await artifacts.getWorkspaceExport(sessionSeq);
 }
 
