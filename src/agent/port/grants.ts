@@ -7,6 +7,8 @@ import type { CallExtras, EndpointKind, StructuredWay } from '../../domain/capab
 export interface ModelGrant {
   /** The catalog's name of the model. */
   readonly name: string;
+  /** Names how its endpoint is configured: with another address or another key, it is another one. */
+  readonly configured: string;
   readonly kind: EndpointKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -23,6 +25,8 @@ export interface ModelGrant {
   /** Whether the model accepts PDF documents as files. Others get their text. */
   readonly documents: boolean;
   readonly structured: StructuredWay;
+  /** Whether it writes its thinking into its text, between `<think>` and `</think>`. */
+  readonly thinkingTags: boolean;
   /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
   readonly metered: boolean;
 }

@@ -1,5 +1,6 @@
 // A run in progress on the main thread: its claim, its worker, and why it was aborted.
 import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -17,6 +18,7 @@ import type { Permit, Permits } from '../pool/permits.ts';
 import type { WorkerRun } from '../pool/run-on-thread.ts';
 import type { Reservation, WorkerPool } from '../pool/worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import type { RunServices } from '../run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -32,10 +34,14 @@ export interface ExecutorParts {
   readonly budgets: Pick<BudgetGate, 'settles' | 'refused' | 'ended'>;
   readonly broker: Pick<Broker, 'admit'>;
   readonly collector: Pick<Collector, 'baselineOf'>;
+  readonly unusableTools: Pick<UnusableTools, 'listed'>;
   settings(): Settings;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
   /** Called after text was discarded: it is erased a day later. */
   readonly textDiscarded?: (() => void) | undefined;
+  /** Called when an endpoint, by how it is configured, has sent some of a reply. */
+  readonly endpointAnswered?: ((configured: string) => void) | undefined;
   /** Called after each call of a model. */
   readonly modelCalled?: ((call: { readonly endpoint: string; readonly outcome: CallOutcome }) => void) | undefined;
 }

@@ -24,7 +24,12 @@ export const responsesContent = named('ResponsesContent', contentOf(block));
 
 const userMessage = object({ type: optional(oneOf(['message'])), role: oneOf(['user']), content: responsesContent });
 
-const anyItem = object({ type: nullish(string), role: nullish(string), content: optional(json) });
+const anyItem = object({
+  type: nullish(string),
+  role: nullish(string),
+  content: optional(json),
+  output: optional(json),
+});
 
 /** Items of which the last user's message is read: of all others only the form counts (§1). */
 const item: typeof anyItem = {
@@ -87,6 +92,7 @@ export const responsesRequest = named(
     previous_response_id: nullish(responseId),
     conversation: nullish(anyOf('must be the id of a session', uuid, object({ id: uuid }))),
     tools: optional(json),
+    tool_choice: optional(json),
     text: nullish(object({ format: nullish(format) })),
     input,
   }),

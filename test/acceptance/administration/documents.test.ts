@@ -64,6 +64,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'install -d -m 700 -o errand': 'sets a second machine up: daemon/data/own-rows.test.ts',
   'errand nodes drain north --wait     # then stop': 'needs several daemons: acceptance/administration/nodes.test.ts',
   '# Several Errand daemons behind': 'is a file of config/proxies, which is tested with the real balancers',
+  '{\n  "mcp": {\n    "errand"': 'is a file of opencode, with the command of handed-over.test.ts',
+  'claude mcp add': 'needs Claude Code: acceptance/conversations/handed-over.test.ts has the same command and address',
   'errand nodes drain south': 'needs several daemons: acceptance/administration/nodes.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
     'ends only with its reader: http/office/floor-stream.test.ts',
@@ -223,9 +225,11 @@ describe('the first hour, on the offline engine', () => {
     expect(await reader.paste('tar -tzf files.tar.gz')).toContain('report.md\n');
   });
 
-  test('an expert is written, and a key talks to the expert', async () => {
-    const printed = await waitFor(() => reader.paste(readme('data/config/experts/writer.md')));
-    expect(printed).toContain('expert:writer');
+  test('an expert is written, and a key talks to the expert, as fast as a shell can say it', async () => {
+    for (const name of ['writer', 'editor', 'clerk', 'poet', 'critic', 'scribe']) {
+      const printed = await reader.paste(readme('data/config/experts/writer.md').replaceAll('writer', name));
+      expect(printed).toContain(`expert:${name}`);
+    }
   });
 
   test('a background run, and its end', async () => {

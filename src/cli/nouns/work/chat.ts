@@ -1,9 +1,15 @@
 // `errand chat`: one turn of the agent, or a conversation.
 import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../../client/conversation.ts';
-import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
+import {
+  addToMessage,
+  type ConversationEvent,
+  type PartialMessage,
+  textOfDelta,
+  textOfMessage,
+} from '../../../client/messages.ts';
 import { converse } from '../../chat/converse.ts';
-import { callLine } from '../../chat/transcript.ts';
+import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -112,7 +118,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
     for await (const event of events) {
       message = addToMessage(message, event);
       if (event.type === 'content_block_delta' && out.format !== 'json') {
-        const { text } = event.delta;
+        const text = textOfDelta(event);
         out.data(text);
         if (text !== '') isLineOpen = !text.endsWith('\n');
       }
@@ -132,6 +138,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
 /** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
   if (event.type === 'tool_use') return callLine(event, columns);
+  if (event.type === 'model_wait.started') return waitLine(event);
   if (event.type === 'tool_result' && !event.ok) {
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }
