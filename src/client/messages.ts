@@ -18,7 +18,7 @@ export type PartialMessage = Partial<Omit<MessageWire, 'content' | 'usage'>> & {
 
 /** The text blocks of a message, a line break between them. */
 export function textOfMessage({ content }: PartialMessage): string {
-  const texts = content.map(({ text }) => text);
+  const texts = content.map((block) => (block.type === 'text' ? block.text : ''));
   return texts.filter((text) => text !== '').join('\n');
 }
 
@@ -49,6 +49,11 @@ function parseData(data: string): MessagesStreamEvent {
   throw new ClientError({ kind: 'malformed' }, 'The daemon sent an event that is not JSON.');
 }
 
+/** What a piece of an answer says. This client forces no tools, so it gets no others. */
+export function textOfDelta({ delta }: Extract<ConversationEvent, { readonly type: 'content_block_delta' }>): string {
+  return delta.type === 'text_delta' ? delta.text : '';
+}
+
 /** Adds an event to the message it belongs to, so that the whole stream gives what one reply would have. */
 export function addToMessage(message: PartialMessage, event: ConversationEvent): PartialMessage {
   switch (event.type) {
@@ -57,7 +62,7 @@ export function addToMessage(message: PartialMessage, event: ConversationEvent):
     case 'content_block_start':
       return withBlock(message, event.index, () => event.content_block);
     case 'content_block_delta':
-      return withBlock(message, event.index, (text) => ({ type: 'text', text: text + event.delta.text }));
+      return withBlock(message, event.index, (text) => ({ type: 'text', text: text + textOfDelta(event) }));
     case 'message_delta':
       return { ...message, ...event.delta, usage: { ...message.usage, ...event.usage } };
     case 'result':
@@ -71,6 +76,7 @@ function withBlock(message: PartialMessage, index: number, change: (text: string
   // Blocks come in order: any other index would leave a hole.
   if (index > message.content.length) return message;
   const content = [...message.content];
-  content[index] = change(content[index]?.text ?? '');
+  const block = content[index];
+  content[index] = change(block?.type === 'text' ? block.text : '');
   return { ...message, content };
 }

@@ -81,6 +81,11 @@ export function runIdOfResponse(text: string): string | null {
   return parts === null ? null : parts.slice(1).join('-').toLowerCase();
 }
 
+/** `toolu_…`, the Messages protocol's id of the call that a run answers with; of others, `call_…`. */
+export function callIdOf(runId: string, start: 'toolu' | 'call' | 'fc'): string {
+  return `${start}_${runId.replaceAll('-', '')}`;
+}
+
 /** `chatcmpl-…`, the chat protocol's id of a run's answer: stable per run (C1). */
 export function completionIdOf(runId: string): string {
   return `chatcmpl-${runId.replaceAll('-', '')}`;

@@ -1,6 +1,6 @@
 // Kinds of the rows that several stations read, and the domain values that they are.
 import type { JsonValue } from '../domain/json.ts';
-import type { ResponseEcho, Run, RunError } from '../domain/sessions/run.ts';
+import type { ResponseEcho, ResultTool, Run, RunError } from '../domain/sessions/run.ts';
 import type { Session } from '../domain/sessions/session.ts';
 import type { Usage } from '../domain/sessions/usage.ts';
 import type { ApiKey, User } from '../domain/people/user.ts';
@@ -99,6 +99,7 @@ export const RUN = rowKind<Run>({
   includeUsage: flag,
   wantsStructured: flag,
   resultInContent: flag,
+  resultTool: json<ResultTool | null>,
   ...OUTCOME.fields,
   backgroundPayload: plain,
   response: json<ResponseEcho | null>,
@@ -120,4 +121,4 @@ const PROTOCOL = "CASE WHEN r.response IS NULL THEN r.protocol ELSE 'responses' 
 /** The columns of a run `r` with its session `s`. */
 export const RUN_COLUMNS = `r.seq, r.id, r.session_seq, s.id AS session_id, r.user_seq, r.key_seq, ${PROTOCOL}, r.schedule_mode, r.attempt,
   r.resumes, r.requested_model, r.model, r.include_usage, r.output_schema IS NOT NULL AS wants_structured, r.result_in_content,
-  ${OUTCOME_COLUMNS}, r.background_payload, r.response, r.created_at, r.started_at`;
+  r.result_tool,   ${OUTCOME_COLUMNS}, r.background_payload, r.response, r.created_at, r.started_at`;

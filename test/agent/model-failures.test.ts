@@ -101,21 +101,30 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(ended.main.of('model-wait-over')).toMatchObject([{ answered: false }]);
   });
 
-  test('a background run asks again for a reply that broke off after text, and says that the text was discarded', {
-    tags: ['D8-broken-replies'],
-  }, async () => {
-    const shown = Promise.withResolvers<void>();
-    server.enqueue({ text: ['a', 'b', 'c'], cut: 2, cutAfter: shown.promise });
-    const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
-    const ended = await runWith(kind, { restartsReplies: true }, { meanwhile });
-    expect(ended.calls).toBe(2);
-    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
-    const names = ended.main.signals
-      .map(({ t }) => t)
-      .filter((t) => ['text', 'block-stop', 'discard', 'step'].includes(t));
-    expect(names.slice(names.indexOf('block-stop'))).toEqual(['block-stop', 'discard', 'text', 'block-stop', 'step']);
-    expect(ended.main.of('block-start').map(({ index }) => index)).toEqual([0, 1]);
-  });
+  const broken: readonly [string, Reply][] = [
+    ['was cut in the middle', { text: ['a', 'b', 'c'], cut: 2 }],
+    ['has a line that is no JSON', { text: ['a', 'b', 'c'], brokenJson: 2, deltaMs: 30 }],
+    ['has no end', { text: ['a', 'b'], noFinish: true }],
+  ];
+  test.each(broken)(
+    'a reply that %s after text is begun again as a new block, and its text is discarded',
+    {
+      tags: ['D8-broken-replies'],
+    },
+    async (_name, reply) => {
+      const shown = Promise.withResolvers<void>();
+      server.enqueue({ ...reply, cutAfter: shown.promise });
+      const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
+      const ended = await runWith(kind, {}, { meanwhile });
+      expect(ended.calls).toBe(2);
+      expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+      const names = ended.main.signals
+        .map(({ t }) => t)
+        .filter((t) => ['text', 'block-stop', 'discard', 'step'].includes(t));
+      expect(names.slice(names.indexOf('block-stop'))).toEqual(['block-stop', 'discard', 'text', 'block-stop', 'step']);
+      expect(ended.main.of('block-start').map(({ index }) => index)).toEqual([0, 1]);
+    },
+  );
 
   test('Retry-After is waited out', { tags: ['D8-retries'] }, async () => {
     server.enqueue({ status: 429, headers: { 'retry-after': '1' } });
@@ -160,21 +169,52 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     expect(messageOf(ended)).toContain('house-model');
   });
 
-  const afterText: readonly [string, Reply, boolean][] = [
-    ['a stream cut in the middle', { text: ['a', 'b', 'c'], cut: 2 }, true],
-    ['a line that is no JSON in the middle', { text: ['a', 'b', 'c'], brokenJson: 2, deltaMs: 30 }, false],
-    ['a stream without an end', { text: ['a', 'b'], noFinish: true }, true],
-  ];
-  test.each(afterText)('%s is not tried again once text was streamed', async (_name, reply, retryable) => {
-    const shown = Promise.withResolvers<void>();
-    server.script({ ...reply, cutAfter: shown.promise });
-    const meanwhile = async (main: MainSide) => waitFor(() => main.blocks()[0]).then(() => shown.resolve());
-    const ended = await runWith(kind, {}, { meanwhile });
-    expect(ended.calls).toBe(1);
-    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable } });
-    expect(ended.main.blocks()[0]).toMatch(/^a/);
+  test('replies that all break off after text fail the run after five tries', {
+    tags: ['D8-broken-replies'],
+  }, async () => {
+    server.script({ text: ['a', 'b'], noFinish: true });
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(5);
+    expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
+    expect(ended.main.blocks()).toEqual(['ab', 'ab', 'ab', 'ab', 'ab']);
+    expect(ended.main.of('discard')).toHaveLength(4);
     expect(ended.main.signals.map(({ t }) => t).slice(-4)).toEqual(['block-stop', 'call-failed', 'log', 'done']);
     expect(ended.main.of('step')).toEqual([]);
+  });
+
+  test('a reply that breaks off before its reader has text is begun again silently', async () => {
+    server.enqueue({ text: ['a', 'b'], cut: 0 });
+    const ended = await runWith(kind);
+    expect(ended.main.of('discard')).toEqual([]);
+    expect(ended.main.of('block-start')).toHaveLength(1);
+    expect(ended.main.blocks()).toEqual(['Recovered.']);
+  });
+
+  test('a reply of nothing is asked for once more, and what it has used counts', {
+    tags: ['D8-empty-replies'],
+  }, async () => {
+    server.enqueue({ text: [], usage: { input: 40, output: 2 } });
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(2);
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Recovered.' });
+    const usage = { inputTokens: 40, outputTokens: 2 };
+    expect(ended.main.of('call-failed')).toMatchObject([{ outcome: 'failed', used: { usage, estimated: false } }]);
+    expect(ended.main.of('step')[0]?.reply.timing.tries).toBe(2);
+    expect(ended.main.of('discard')).toEqual([]);
+  });
+
+  test('a model that has nothing to say twice is believed', { tags: ['D8-empty-replies'] }, async () => {
+    server.script({ text: [] });
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(2);
+    expect(ended.outcome).toMatchObject({ status: 'completed', text: '' });
+  });
+
+  test('a reply that reached its limit before it said anything is not asked for again', async () => {
+    server.script({ text: [], finish: 'length' });
+    const ended = await runWith(kind);
+    expect(ended.calls).toBe(1);
+    expect(ended.outcome).toMatchObject({ status: 'completed', stopReason: 'max_tokens' });
   });
 
   test.each(['before-headers', 'after-headers'] as const)(
@@ -234,13 +274,36 @@ test.each(REPORTS)('%s is tried again, and its words are for the log alone', asy
 });
 
 const CHUNK = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
-test('a failure after text is reported, and not retried', { tags: ['D8-broken-replies'] }, async () => {
-  const shown = Promise.withResolvers<void>();
+test('a failure that is reported after text is no outage, and the reply is begun again', {
+  tags: ['D8-broken-replies'],
+}, async () => {
   server.script({ wire: `${CHUNK({ content: 'So far' })}data: {"error":{"type":"overloaded_error"}}\n\n` });
-  const ended = await runWith('openai', {}, { meanwhile: async () => shown.resolve() });
-  expect(ended.calls).toBe(1);
-  expect(ended.main.blocks()).toEqual(['So far']);
-  expect(messageOf(ended)).toBe('The model "house-model" is overloaded.');
+  const ended = await runWith('openai', { patienceMs: 60_000 });
+  expect(ended.calls).toBe(5);
+  expect(ended.main.blocks()).toEqual(Array.from({ length: 5 }, () => 'So far'));
+  expect(messageOf(ended)).toBe('The model "house-model" is overloaded. (tried 5 times)');
+});
+
+test('thinking alone is asked for once more, and thinking in tags is thinking where the model says so', {
+  tags: ['D8-empty-replies'],
+}, async () => {
+  server.enqueue({ text: ['<think>Hm', '.</thi', 'nk>\n'] }, { text: ['<think>', 'Now.</think>\n\nNoon.'] });
+  const ended = await runWith('openai', {}, { grant: { thinkingTags: true } });
+  expect(ended.calls).toBe(2);
+  expect(ended.outcome).toMatchObject({ status: 'completed', text: 'Noon.' });
+  expect(ended.main.blocks()).toEqual(['Noon.']);
+  server.enqueue({ text: ['<think>Hm.</think>Noon.'] });
+  expect((await runWith('openai')).main.blocks()).toEqual(['<think>Hm.</think>Noon.']);
+});
+
+test('thinking in tags goes back to its model as it came', async () => {
+  const { tools } = makeTools();
+  server.enqueue({ text: ['<think>Add.</think>'], tools: [{ name: 'add', input: { a: 1, b: 2 } }] });
+  const before = server.requests.length;
+  const model: ModelGrant = { ...GRANT, baseUrl: server.url, thinkingTags: true };
+  await startRun(await makeBrief({ model }), tools).done;
+  const { messages = [] } = server.requests[before + 1]!.body;
+  expect(messages[2]).toMatchObject({ role: 'assistant', content: '<think>Add.</think>\n\n' });
 });
 
 describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) => {

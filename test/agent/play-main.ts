@@ -30,7 +30,6 @@ export const LIMITS: RunLimits = {
   maxSteps: 10,
   maxReplyBytes: 4_194_304,
   patienceMs: 0,
-  restartsReplies: false,
 };
 
 export const GRANT: ModelGrant = {
@@ -46,6 +45,7 @@ export const GRANT: ModelGrant = {
   images: false,
   documents: false,
   structured: 'tool',
+  thinkingTags: false,
   metered: false,
 };
 

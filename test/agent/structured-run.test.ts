@@ -71,7 +71,7 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
 
   test('a text is asked for again until the result is submitted', async () => {
     const before = server.requests.length;
-    server.enqueue(say('The tide is high.'), say(''), submit(GOOD));
+    server.enqueue(say('The tide is high.'), say(''), say(''), submit(GOOD));
     const main = startRun(await briefFor(TIDE, {}, kind), []);
     expect(await main.done).toEqual(completed(GOOD));
     expect(main.of('step')).toHaveLength(3);

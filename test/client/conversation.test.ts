@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeClient } from '../../src/client/client.ts';
 import type { Conversation } from '../../src/client/conversation.ts';
+import { textOfDelta } from '../../src/client/messages.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -73,7 +74,7 @@ const ASK = { apiKey: 'errand_key', model: 'errand', text: 'Hello', retryDelaysM
 
 async function textOf({ events }: Conversation): Promise<string> {
   let words = '';
-  for await (const event of events) if (event.type === 'content_block_delta') words += event.delta.text;
+  for await (const event of events) if (event.type === 'content_block_delta') words += textOfDelta(event);
   return words;
 }
 

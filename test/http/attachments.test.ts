@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
+import { lookUpNow } from '../../src/domain/capabilities/look-up.ts';
 import type { Run } from '../../src/domain/sessions/run.ts';
 import type { KeyCaller } from '../../src/domain/people/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
@@ -30,7 +31,7 @@ async function openAttachmentFixture() {
     schemas: { check: async () => null },
     settings: () => SETTINGS,
     fetchImages: async () => undefined,
-    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS, lookUp: lookUpNow }),
     clock: stores.clock,
     log: makeLog({ level: 'fatal' }),
     closing: () => false,

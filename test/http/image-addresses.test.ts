@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { Run } from '../../src/domain/sessions/run.ts';
 import { NO_DEFINITIONS } from '../../src/catalog/definitions.ts';
+import { lookUpNow } from '../../src/domain/capabilities/look-up.ts';
 import type { KeyCaller } from '../../src/domain/people/user.ts';
 import { openBlobStore } from '../../src/files/blobs/blobs.ts';
 import { makeAccess } from '../../src/operations/access.ts';
@@ -44,7 +45,7 @@ async function openImageFixture({ rule }: WebServer, { timeoutMs = 10_000, bodie
     schemas: { check: async () => null },
     settings,
     fetchImages: makeFetchImages({ settings, ending: ending.signal, timeoutMs }),
-    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS, lookUp: lookUpNow }),
     clock: stores.clock,
     log: makeLog({ level: 'fatal' }),
     closing: () => ending.signal.aborted,

@@ -8,6 +8,7 @@ import { redactorOfEndpoint } from '../../outbound/secrets/endpoint-secrets.ts';
 import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { type ListedModel, listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
+import { END_OF_THINKING, hasThinkingTags } from '../models/thinking-tags.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;
@@ -50,7 +51,12 @@ async function examine(task: ModelCheckTask, redact: Redactor): Promise<ModelChe
   const figures = figuresOf(streamed);
   if (!streamed.end.ok)
     return { findings: [listed, stream, ...notTried(['usage', 'tool_call', 'structured', 'context'])], ...figures };
-  const findings = [listed, stream, usageFinding(streamed.end.reply)];
+  const findings = [
+    listed,
+    stream,
+    usageFinding(streamed.end.reply),
+    ...thinkingFindings(task.grant, streamed.end.reply),
+  ];
   const called = await ask(ADD, TOOLS);
   findings.push(toolFinding(called, redact), await checkStructured(task.grant, ask));
   const tooSmall = windowFinding(task.grant, models ?? []);
@@ -115,6 +121,21 @@ function usageFinding({ usage, estimated }: ModelReply): Finding {
   }
   const detail = 'It reports no token counts, so costs are estimated and a full context window is noticed late.';
   return { check: 'usage', state: 'warning', detail };
+}
+
+/** Only where something is to be set: most models have their thinking in a field of its own, or don't think. */
+function thinkingFindings({ name, thinkingTags }: ModelCheckTask['grant'], { text }: ModelReply): Finding[] {
+  const warning = (detail: string): Finding[] => [{ check: 'thinking', state: 'warning', detail }];
+  if (!thinkingTags && hasThinkingTags(text)) {
+    return warning(
+      `The model writes its thinking into its text, in tags: readers see it. Set thinking_tags: true for "${name}" in models.yaml.`,
+    );
+  }
+  return text.includes(END_OF_THINKING)
+    ? warning(
+        'The text has the end of thinking without its beginning: readers see it. Start the server with the reasoning parser of its model.',
+      )
+    : [];
 }
 
 function toolFinding({ end }: TimedCall, redact: Redactor): Finding {

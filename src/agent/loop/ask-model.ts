@@ -33,17 +33,19 @@ export type Asked = { readonly timing: AskTiming } & (
 );
 
 /**
- * Asks the model for one step. 429, 5xx and connection errors are retried with jittered backoff, for as long as the run has
- * patience when the server is down, but after text of the reply was streamed only in background work (D8). The server's own
- * error message goes to the log. A permit is held during each attempt, never while waiting. Rejects only when the run is stopped.
+ * Asks the model for one step. 429, 5xx, connection errors and replies that broke off are retried with jittered backoff, for as long as
+ * the run has patience when the server is down (D8). What was streamed of a reply that broke off is discarded: the next one begins a
+ * new block. A reply that says nothing is asked for once more. The server's own error message goes to the log. A permit is held during
+ * each attempt, never while waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
   const { call, channel, policy, endsAt } = asking;
   const askedAt = performance.now();
   const waits: Waits = { budgetWaitMs: 0, permitWaitMs: 0 };
-  const { patienceMs, restartsReplies } = call.brief.limits;
+  const { patienceMs } = call.brief.limits;
   const nextTry = makeRetries(policy, patienceMs);
   let wait: ModelWait | null = null;
+  let wasEmpty = false;
   const timed = (tries: number, pace: Pace) => timingOf({ tries, ...waits, ...pace }, performance.now() - askedAt);
   for (let tried = 1; ; tried += 1) {
     const end = await tryOnce(wait?.call ?? call, channel, waits).catch((error: unknown) => {
@@ -58,14 +60,20 @@ export async function askModel(asking: Asking): Promise<Asked> {
     const timing = timed(tried, end.pace);
     if (end.ok) {
       wait?.end(true);
-      return { ok: true, reply: end.reply, timing };
+      if (wasEmpty || !end.isEmpty) return { ok: true, reply: end.reply, timing };
+      wasEmpty = true;
+      const { usage, estimated } = end.reply;
+      report(asking, { outcome: 'failed', used: { usage, estimated }, timing });
+      logEmptyReply(asking);
+      if (end.streamed) channel.send({ t: 'discard' });
+      continue;
     }
     const { failure, streamed, used } = end;
     report(asking, { outcome: failure.outcome, used, timing });
     const now = performance.now();
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
     const hasBegun = end.pace.firstTokenMs !== null;
-    const next = streamed && !restartsReplies ? OVER : nextTry(failure, { hasBegun, atMs, leftMs: endsAt - now });
+    const next = nextTry(failure, { hasBegun, atMs, leftMs: endsAt - now });
     logFailure(asking, failure, tried, next);
     if (!next.again) {
       wait?.end(false);
@@ -81,8 +89,6 @@ export async function askModel(asking: Asking): Promise<Asked> {
     await sleep(next.waitMs, undefined, { signal: channel.halt.signal, ref: false });
   }
 }
-
-const OVER: NextTry = { again: false, asksTooMuch: false };
 
 /** A server that is still down is not reported again. */
 function logFailure(
@@ -105,6 +111,11 @@ function logFailure(
       ...(said === null ? {} : { server_said: said }),
     },
   });
+}
+
+function logEmptyReply({ call, channel }: Asking): void {
+  const message = 'The model replied with nothing, or with thinking alone, and is asked once more.';
+  channel.send({ t: 'log', level: 'warn', message, facts: { model: call.brief.model.name } });
 }
 
 /** Reports a try that brought no reply, with what it has used all the same. */

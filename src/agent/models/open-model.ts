@@ -12,6 +12,7 @@ import { answerOffline } from './offline.ts';
 import { OPENAI_CHAT } from './openai-chat.ts';
 import type { Protocol } from './protocol.ts';
 import { makeByteReader } from './read-reply.ts';
+import { splitThinking } from './thinking-tags.ts';
 import { writeBody } from './write-body.ts';
 
 /** Where the events of one reply go, and what limits it. */
@@ -44,8 +45,8 @@ const PROTOCOLS: Readonly<Record<Exclude<EndpointKind, 'offline'>, Protocol>> = 
 
 /** The model of a grant, cached for the next run of this thread with the same grant. */
 export function openModel(grant: ModelGrant, connectTimeoutMs: number): Model {
-  const { kind, baseUrl, apiKey, caFile, extras, model } = grant;
-  const name = JSON.stringify([kind, baseUrl, apiKey, caFile, extras, model, connectTimeoutMs]);
+  const { kind, baseUrl, apiKey, caFile, extras, model, thinkingTags } = grant;
+  const name = JSON.stringify([kind, baseUrl, apiKey, caFile, extras, model, thinkingTags, connectTimeoutMs]);
   const known = opened.get(name);
   if (known !== undefined) return known;
   if (opened.size >= MAX_OPEN) opened.clear();
@@ -72,7 +73,8 @@ function remoteModel(grant: ModelGrant, protocol: Protocol, connectTimeoutMs: nu
   return {
     ask: (prompt, { take, halt, maxReplyBytes, waits }) => {
       const body = writeBody(dress.body(protocol.bodyOf(grant, prompt)));
-      return streamReply({ target, body, halt }, makeByteReader(protocol, maxReplyBytes, take), waits);
+      const takeEvent = grant.thinkingTags ? splitThinking(take) : take;
+      return streamReply({ target, body, halt }, makeByteReader(protocol, maxReplyBytes, takeEvent), waits);
     },
   };
 }

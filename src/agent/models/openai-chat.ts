@@ -15,6 +15,7 @@ import type {
 } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { chatFormat, sentToolSchema } from './sent-schema.ts';
+import { inTags } from './thinking-tags.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
 import { makeCallDeltas } from './call-deltas.ts';
 
@@ -32,12 +33,15 @@ export const OPENAI_CHAT: Protocol = {
   openReply,
 };
 
-function bodyOf({ model }: Pick<ModelGrant, 'model'>, prompt: Prompt): JsonObject {
+function bodyOf({ model, thinkingTags }: Pick<ModelGrant, 'model' | 'thinkingTags'>, prompt: Prompt): JsonObject {
   const { instructions, messages, tools, maxOutputTokens, replySchema } = prompt;
   return {
     model,
     max_tokens: maxOutputTokens,
-    messages: [{ role: 'system', content: instructions }, ...messages.flatMap(messageOf)],
+    messages: [
+      { role: 'system', content: instructions },
+      ...messages.flatMap((message) => messageOf(message, thinkingTags)),
+    ],
     // Servers take a format and tools together in different ways, if they take both.
     ...(replySchema !== undefined && { response_format: chatFormat(replySchema) }),
     ...(tools.length > 0 &&
@@ -57,9 +61,9 @@ const toolsOf = remember((tools: readonly ModelTool[]): JsonObject[] =>
   })),
 );
 
-function messageOf(message: ModelMessage): JsonObject[] {
+function messageOf(message: ModelMessage, thinkingTags: boolean): JsonObject[] {
   if (message.role === 'user') return [{ role: 'user', content: contentOf(message) }];
-  if (message.role === 'assistant') return [assistantOf(message)];
+  if (message.role === 'assistant') return [assistantOf(message, thinkingTags)];
   return message.parts.map(({ id, output }) => ({ role: 'tool', tool_call_id: id, content: output }));
 }
 
@@ -76,7 +80,7 @@ function fileOf({ mediaType, data, name }: FilePart): JsonObject {
   return { type: 'file', file: { filename: name ?? 'document', file_data: url } };
 }
 
-function assistantOf({ parts }: AssistantMessage): JsonObject {
+function assistantOf({ parts }: AssistantMessage, thinkingTags: boolean): JsonObject {
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const calls = parts.flatMap((part): JsonObject[] => {
     if (part.type !== 'call') return [];
@@ -86,14 +90,16 @@ function assistantOf({ parts }: AssistantMessage): JsonObject {
   });
   const thinking = parts.filter((part) => part.type === 'thinking');
   const content = calls.length > 0 ? text || null : text;
-  return { role: 'assistant', content, ...thoughtsOf(thinking, text), ...(calls.length > 0 && { tool_calls: calls }) };
+  const thoughts = thoughtsOf(thinking, text, thinkingTags);
+  return { role: 'assistant', content, ...thoughts, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-/** Thinking in the field in which its server sends it, and its lists as they came. */
-function thoughtsOf(thinking: readonly ThinkingPart[], text: string): JsonObject {
+/** Thinking in the field in which its server sends it, or in tags, and its lists as they came. */
+function thoughtsOf(thinking: readonly ThinkingPart[], text: string, thinkingTags: boolean): JsonObject {
   const thought = thinking.map((part) => part.text).join('');
   const { [FIELD]: named, ...lists } = Object.assign({}, ...thinking.map(({ proof }) => proof)) as JsonObject;
   if (thought === '') return lists;
+  if (thinkingTags && named === undefined) return { ...lists, content: inTags(thought, text) };
   const field = typeof named === 'string' ? named : USUAL_FIELD;
   if (field !== 'content') return { ...lists, [field]: thought };
   const parts: JsonObject[] = [{ type: 'thinking', thinking: [{ type: 'text', text: thought }] }];
@@ -129,8 +135,9 @@ function openReply(take: TakeEvent, meter: Meter): ReplyReader {
     // Gateways omit the end mark; the reason to finish is what counts.
     isWhole: () => endingOf(finish) !== null,
     hasAllContent: () => pieces === piecesBefore && endingOf(finish) !== null,
-    end: () => {
-      const ending = endingOf(finish);
+    end: (isMarked) => {
+      // Some servers send the end mark alone. After no content, it says nothing of the reply.
+      const ending = endingOf(finish) ?? (isMarked && finish === null && pieces > 0 ? 'stop' : null);
       if (ending === null) throw cutReply(finish);
       content.end();
       take({ type: 'finish', ending });

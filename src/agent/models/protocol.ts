@@ -13,8 +13,8 @@ export interface ReplyReader {
   isWhole(): boolean;
   /** Whether the server has said that only counts may follow. Some send a reason to finish with each piece of content. */
   hasAllContent(): boolean;
-  /** Nothing follows. Throws UpstreamFault when the reply is incomplete. */
-  end(): void;
+  /** Nothing follows. `isMarked`: the stream said so. Throws UpstreamFault when the reply is incomplete. */
+  end(isMarked: boolean): void;
 }
 
 export interface Protocol {
@@ -24,7 +24,7 @@ export interface Protocol {
    * The body of a request before it has what the administrator configured for the endpoint. `extraBody`: what will replace fields
    * of it. The same list of tools is the same in all bodies.
    */
-  bodyOf(grant: Pick<ModelGrant, 'model' | 'extras'>, prompt: Prompt): JsonObject;
+  bodyOf(grant: Pick<ModelGrant, 'model' | 'extras' | 'thinkingTags'>, prompt: Prompt): JsonObject;
   /** The protocol's own headers, with the key; null where the endpoint needs none. Names in lower case. */
   headersOf(apiKey: string | null): Record<string, string>;
   /** Opens the reader of a reply. `meter` is called with all that a reply consists of, before it is kept. */

@@ -25,12 +25,13 @@ const QUOTED_END_MARK = '"[DONE]"';
 export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeEvent): ByteReader {
   const reader = protocol.openReply(take, makeMeter(maxBytes));
   let isOver = false;
+  let isMarked = false;
   const onEvent = ({ name, data }: ServerEvent) => {
     const said = data.trim();
     // Of some servers, the data of a sign of life is a date.
     if (isOver || said === '' || said === 'null' || name === 'ping') return;
     if (said === END_MARK || said === QUOTED_END_MARK) {
-      isOver = true;
+      [isOver, isMarked] = [true, true];
       return;
     }
     const value = parse(said) ?? wordsOf(said, name);
@@ -44,7 +45,7 @@ export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeE
   return {
     take: (chunk) => {
       if (!lines.take(chunk)) throw new UpstreamFault('reply_too_large', `More than ${maxBytes} bytes.`);
-      if (isOver) reader.end();
+      if (isOver) reader.end(isMarked);
       return isOver;
     },
     isWhole: () => reader.isWhole(),
@@ -52,7 +53,7 @@ export function makeByteReader(protocol: Protocol, maxBytes: number, take: TakeE
     end: () => {
       // Some servers omit the empty line after the last event.
       lines.end();
-      reader.end();
+      reader.end(isMarked);
     },
   };
 }

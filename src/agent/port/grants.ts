@@ -23,6 +23,8 @@ export interface ModelGrant {
   /** Whether the model accepts PDF documents as files. Others get their text. */
   readonly documents: boolean;
   readonly structured: StructuredWay;
+  /** Whether it writes its thinking into its text, between `<think>` and `</think>`. */
+  readonly thinkingTags: boolean;
   /** True when the endpoint has `max_in_flight`: each call then needs a permit of the main thread. */
   readonly metered: boolean;
 }

@@ -85,8 +85,6 @@ export interface RunLimits {
   readonly maxReplyBytes: number;
   /** For how long a call is repeated while its model's server is down; 0: as after other failures. */
   readonly patienceMs: number;
-  /** Whether a reply that breaks off after text is asked for again: nobody reads this run as it writes. */
-  readonly restartsReplies: boolean;
 }
 
 /** As much of a text as is ever shown: all of it, or its start and end. */

@@ -43,6 +43,8 @@ export interface CatalogModel {
   /** Whether it accepts PDF documents as files. */
   readonly documents: boolean;
   readonly structured: StructuredWay;
+  /** Whether it writes its thinking into its text, between `<think>` and `</think>`. */
+  readonly thinkingTags: boolean;
   readonly price: Price;
 }
 
@@ -101,6 +103,7 @@ const SCHEMA: Schema = section({
         images: flag(),
         documents: flag(),
         structured: choice(STRUCTURED_WAYS),
+        thinking_tags: flag(),
         price: section({
           input_per_million_usd: amount(),
           output_per_million_usd: amount(),
@@ -195,6 +198,7 @@ function buildModel(name: string, model: JsonObject, endpoints: JsonObject): Cat
     images: model['images'] === true,
     documents: model['documents'] === true,
     structured: structuredOf(model, mapOf(endpoints[model['endpoint'] as string])),
+    thinkingTags: model['thinking_tags'] === true,
     price: priceOf(mapOf(model['price'])),
   };
 }

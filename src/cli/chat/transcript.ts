@@ -1,5 +1,5 @@
 // What the agent says and does, as it appears in a conversation on a terminal.
-import type { ConversationEvent } from '../../client/messages.ts';
+import { type ConversationEvent, textOfDelta } from '../../client/messages.ts';
 import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';
@@ -34,7 +34,7 @@ export function makeTranscript({ write, columns, colours }: Terminal): Transcrip
   return {
     add(event) {
       if (event.type === 'content_block_delta') {
-        const text = safeText(event.delta.text);
+        const text = safeText(textOfDelta(event));
         write(text);
         if (text !== '') isLineOpen = !text.endsWith('\n');
       } else if (event.type === 'content_block_stop') end();

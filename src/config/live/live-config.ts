@@ -5,6 +5,7 @@ import { definedBy } from '../../catalog/defined.ts';
 import type { Definitions } from '../../catalog/definitions.ts';
 import { type Catalog, MODELS_FILE } from '../../catalog/kinds/models.ts';
 import type { Problem } from '../../catalog/reading/problem.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Defined } from '../../domain/capabilities/pin.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { type Settings, usesTls } from '../../domain/settings.ts';
@@ -23,6 +24,7 @@ import {
   readWaysOf,
 } from '../read-configuration.ts';
 import { readWays } from '../read-ways.ts';
+import { makeLookUp } from './look-again.ts';
 import { makeWatch } from './watch.ts';
 import { NOT_WATCHED, openDirectoryWatch } from './watch-directory.ts';
 
@@ -58,6 +60,8 @@ export interface LiveConfig {
   ways(): Ways;
   catalog(): Catalog;
   definitions(): Definitions;
+  /** Finds names in the catalog and the definitions, those that were just written, too. */
+  readonly lookUp: LookUp;
   /** Reads the definitions now and returns their problems. Applies nothing. */
   checkDefinitions(): readonly Problem[];
   /** Reads every file now and returns all problems. Applies nothing. */
@@ -238,6 +242,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     ways: waysPart.current,
     catalog: catalogPart.current,
     definitions: definitionsPart.current,
+    lookUp: makeLookUp({ directory: configDir, reload, clock: parts.clock }),
     checkDefinitions: () => unlessAbsent(DEFINITIONS, readDefined).problems ?? [],
     check: () => checkFiles(config),
     defined: () =>

@@ -12,8 +12,8 @@ function watchedPaths(directory: string): string[] {
   return existsSync(directory) ? [...new Set([directory, realpathSync(directory)])] : [directory];
 }
 
-/** Whether nothing there is ever read here: a skill's files except SKILL.md, and files deeper than a plugin's own. */
-function isUnread(relative: string): boolean {
+/** Whether nothing at this place in the directory is ever read: a skill's files except SKILL.md, and files deeper than a plugin's own. */
+export function isUnread(relative: string): boolean {
   const parts = relative.split(path.sep);
   if (parts[0] === '..') return false;
   const inside = parts[0] === 'plugins' ? parts.slice(2) : parts;

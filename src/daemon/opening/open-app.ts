@@ -72,7 +72,8 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
   const { schemas, renderer, starting, draining } = parts;
   const { queue, node, stopper, broker, checks, emptyArchives, webhooks, publishing } = parts.rooms;
   const { collector, retention } = parts.rooms;
-  const { settings, catalog, definitions } = live;
+  const { settings, catalog, definitions, lookUp } = live;
+  const configured = { settings, catalog, definitions, lookUp };
   const tails = makeTails({ bus, events: store.events });
   const scopes = makeEventScopes(store.events);
   const closing = () => parts.closing.aborted;
@@ -109,9 +110,7 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
     publishing,
     happened: parts.rooms.happened,
     backups: parts.backups,
-    settings,
-    catalog,
-    definitions,
+    ...configured,
     problems: { ofFiles: live.checkDefinitions, inEffect: live.problems },
     reports,
     doctor,
@@ -153,6 +152,7 @@ function equipToday({
     locations: config.locations,
     definitions,
     catalog,
+    lookUp: live.lookUp,
     browser: rooms.browser.grant,
   });
   return (run) => equip(run, toolNamesFor({ sandbox: settings().shell.enabled && sandbox().ok }));

@@ -48,7 +48,7 @@ export interface OpenQueueParts {
 export function openQueue(parts: OpenQueueParts): Queue {
   const { config, live, log, store, blobs, sandbox, pool, permits } = parts;
   const { workspaces, collector, broker, browser, documentReader } = parts;
-  const { settings, catalog, definitions } = live;
+  const { settings, catalog, definitions, lookUp } = live;
   const budgets = makeBudgetGate({ store, catalog, clock, log });
   logBudgetWarnings(store, log);
   const executor: ExecutorParts = {
@@ -65,11 +65,20 @@ export function openQueue(parts: OpenQueueParts): Queue {
       workspaces,
       sandbox,
       documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
-      equip: makeEquip({ store, log, locations: config.locations, definitions, catalog, browser: browser.grant }),
+      equip: makeEquip({
+        store,
+        log,
+        locations: config.locations,
+        definitions,
+        catalog,
+        lookUp,
+        browser: browser.grant,
+      }),
       settings,
     }),
     settings,
     catalog,
+    lookUp,
     clock,
     log,
     textDiscarded: () => parts.happened('text discarded'),

@@ -1,6 +1,7 @@
 // The scheduler, wired to what limits background work and to what determines the setup of a session.
 import type { LiveConfig } from '../../config/live/live-config.ts';
 import { MB } from '../../domain/byte-units.ts';
+import { lookUpNow } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { WorkerNodes } from '../../execution/queue/node.ts';
 import type { Disk } from '../../files/disk.ts';
@@ -21,7 +22,8 @@ export interface SchedulingParts {
 /** Makes the service. */
 export function openScheduler({ live, store, node, disk, clock, log }: SchedulingParts) {
   const { settings, definitions } = live;
-  const makeSetup = makeSessionSetup({ store, definitions });
+  // Many tasks are due at once: those whose target is gone must not hold up the others.
+  const makeSetup = makeSessionSetup({ store, definitions, lookUp: lookUpNow });
   return makeScheduler({
     store,
     setupOf: ({ target, userSeq }) => makeSetup({ target, userSeq, capabilityConfig: {} }),

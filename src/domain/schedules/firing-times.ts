@@ -48,26 +48,40 @@ const YEARS_AHEAD = 30;
 /** Of the library. */
 const LAST_YEAR = 9_999;
 
+/** Whether minute or hour have a wildcard or a step: it fires as time passes, whatever the clocks do, as with Debian's cron. */
+const followsElapsedTime = (cron: string): boolean => /^\S*[*?/]|^\S+\s+\S*[*?/]/.test(cron.trim());
+
 /**
- * The next times after a moment, in epoch milliseconds; fewer when there are no more within 30 years. Times that a clock change
- * skips fire at the change, once; of times that it repeats, only the first fires. The expression must have no fault.
+ * The next times after a moment, in epoch milliseconds; fewer when there are no more within 30 years. Of fixed times, those that a
+ * clock change skips fire at the change, once, and those that it repeats fire the first time only. An expression with a wildcard or a
+ * step in minute or hour fires whenever the clocks show one of its times. The expression must have no fault.
  */
 export function nextFirings(cron: string, timezone: string, after: number, count: number): number[] {
   const zone = makeZone(timezone);
-  const times: number[] = [];
-  let last = after;
-  let wall: number | undefined = after + zone.offsetAt(after);
+  const momentsOf = followsElapsedTime(cron) ? zone.momentsOf : (wall: number) => [zone.firstAt(wall)];
+  let wall: number | undefined = after + Math.min(...zone.offsetsAround(after));
   const year = new Date(wall).getUTCFullYear();
   const pattern = open(cron, `${year}-${Math.min(year + YEARS_AHEAD, LAST_YEAR)}`);
+  const times: number[] = [];
+  /** Moments of wall times so far; where the clocks go back, a later wall time may come before them. */
+  let waiting: number[] = [];
+  const takeUntil = (end: number) => {
+    for (const at of waiting.filter((one) => one <= end).toSorted((a, b) => a - b))
+      if (at > (times.at(-1) ?? after)) times.push(at);
+    waiting = waiting.filter((one) => one > end);
+  };
   while (times.length < count) {
     wall = pattern.nextRun(new Date(wall))?.getTime();
-    if (wall === undefined) break;
-    const at = zone.firstAt(wall);
-    if (at <= last) continue;
-    times.push(at);
-    last = at;
+    if (wall === undefined) {
+      takeUntil(Infinity);
+      break;
+    }
+    const [one, other] = zone.offsetsAround(wall);
+    takeUntil(wall - Math.max(one, other));
+    waiting.push(...momentsOf(wall));
+    if (one === other) takeUntil(Infinity);
   }
-  return times;
+  return times.slice(0, count);
 }
 
 // Wall times are computed as if they were UTC, where no clock changes: the library itself leaves out some skipped times.
@@ -110,11 +124,23 @@ function makeZone(timeZone: string) {
     return Date.UTC(year!, month! - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
   }
 
+  /** The offsets before and after a change that is near; the same twice where there is none. */
+  const offsetsAround = (wall: number): readonly [number, number] => [
+    offsetAt(wall - AROUND_MS),
+    offsetAt(wall + AROUND_MS),
+  ];
+
+  /** The moments at which the clocks show a wall time: two where a change repeats it, none where a change skips it. */
+  function momentsOf(wall: number): number[] {
+    const offsets = [...new Set(offsetsAround(wall))];
+    return offsets.filter((offset) => offsetAt(wall - offset) === offset).map((offset) => wall - offset);
+  }
+
   /** The first moment at which the clocks show a wall time; the moment of the change that skips it. */
   function firstAt(wall: number): number {
-    const offsets = [offsetAt(wall - AROUND_MS), offsetAt(wall + AROUND_MS)];
-    const shown = offsets.filter((offset) => offsetAt(wall - offset) === offset);
-    if (shown.length > 0) return wall - Math.max(...shown);
+    const shown = momentsOf(wall);
+    if (shown.length > 0) return Math.min(...shown);
+    const offsets = offsetsAround(wall);
     let [before, after] = [wall - Math.max(...offsets), wall - Math.min(...offsets)];
     const later = offsetAt(after);
     while (after - before > 1) {
@@ -125,5 +151,5 @@ function makeZone(timeZone: string) {
     return after;
   }
 
-  return { offsetAt, firstAt };
+  return { offsetsAround, momentsOf, firstAt };
 }

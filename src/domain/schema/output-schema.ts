@@ -3,14 +3,6 @@ import { KB } from '../byte-units.ts';
 import { unprocessable } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaLocation } from './json-schema.ts';
-import type { Run } from '../sessions/run.ts';
-
-/** The request's field that a schema comes from, as refusals name it. */
-export function outputSchemaField({ protocol, resultInContent }: Pick<Run, 'protocol' | 'resultInContent'>): string {
-  if (protocol === 'chat') return 'response_format.json_schema.schema';
-  if (protocol === 'responses') return 'text.format.schema';
-  return resultInContent ? 'output_config.format.schema' : 'output_format.schema';
-}
 
 const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 32;

@@ -90,8 +90,17 @@ export interface ResponseEcho {
   readonly previousRunId: string | null;
   /** `text.format` as it was sent; null without one. */
   readonly format: JsonObject | null;
+  /** The tool that its client has forced, as it was sent. */
+  readonly tool?: JsonObject;
   /** Whether it is meant to be kept: a session that others open is thrown away. */
   readonly isStored: boolean;
+}
+
+/** The tool of its client that a run answers as a call of: its result is the tool's input (M4). */
+export interface ResultTool {
+  readonly name: string;
+  /** Whether the client of chat knows it as a function, as before there were tools. */
+  readonly isFunction?: true;
 }
 
 /** A run as its readers see it. `seq` is the row's integer, used only inside. */
@@ -124,6 +133,8 @@ export interface Run {
   readonly wantsStructured: boolean;
   /** Its result is the JSON text of the reply's content, as client libraries read it, rather than `structured_output` (decision 9). */
   readonly resultInContent: boolean;
+  /** Its reply is a call of this tool, with the result; null for any other reply. */
+  readonly resultTool: ResultTool | null;
   /** The result that fits the output schema; null when there is none. A result may itself be `null`. */
   readonly structuredOutput: { readonly value: JsonValue } | null;
   /** Background only: a payload that results return verbatim. */

@@ -151,7 +151,6 @@ function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
     maxSteps: model.maxSteps,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: (run.isBackgroundWork ? background.modelPatienceSeconds : model.patienceSeconds) * 1_000,
-    restartsReplies: run.isBackgroundWork,
   };
 }
 

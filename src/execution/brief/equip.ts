@@ -1,4 +1,5 @@
 // What a run gets in addition to the conversation: instructions, tools and equipment, checked again at each start (§2.10, J1).
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { isoTime } from '../../domain/clock.ts';
 import { defaultInstructions } from '../../agent/loop/prompt.ts';
 import type { BrowserGrant, Equipment, SubagentGrant } from '../../agent/port/grants.ts';
@@ -24,6 +25,7 @@ export interface EquipParts {
   readonly log: Log;
   definitions(): Definitions;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
   /** The browser, when the settings allow it and one was found. */
   browser(): BrowserGrant | null;
 }
@@ -59,10 +61,12 @@ interface Cast {
  * connections are those of the session's configuration that still exist; the agent is told which are missing. Each agent gets
  * what its own plan names; it inherits nothing from the agent above or from other agents.
  */
-export function makeEquip({ store, locations, log, browser, definitions: definitionsNow, catalog }: EquipParts): Equip {
+export function makeEquip(parts: EquipParts): Equip {
+  const { store, locations, log, browser, catalog } = parts;
   return async (run, tools) => {
     const setup = run.fresh?.setup ?? (await store.sessions.getSetup(run.sessionSeq));
-    const definitions = definitionsNow();
+    await parts.lookUp(() => hasTarget(parts.definitions(), setup));
+    const definitions = parts.definitions();
     const cast = await castOf(store, definitions, setup);
     if (cast === null) return { ok: false, error: goneError(setup.target) };
     const missing = cast.gone.map((name) => `the agent ${name}, who does not exist any more`);
@@ -78,6 +82,12 @@ export function makeEquip({ store, locations, log, browser, definitions: definit
       instructionsOf(cast, setup.orchestration) + noteOf(unique([...missing, ...removedFiles(setup)]));
     return { ok: true, outfit: { instructions, tools: own, equipment } };
   };
+}
+
+/** Whether who answers is there; a team is as its session recorded it. */
+function hasTarget({ experts }: Definitions, { target, orchestration }: SessionSetup): boolean {
+  const parsed = parseTarget(target);
+  return orchestration !== null || parsed?.kind !== 'expert' || experts.has(parsed.name);
 }
 
 async function castOf(

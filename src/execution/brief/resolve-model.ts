@@ -29,6 +29,7 @@ export function grantModel({ model, endpoint }: ResolvedModel): ModelGrant {
     images: model.images,
     documents: model.documents,
     structured: model.structured,
+    thinkingTags: model.thinkingTags,
     metered: endpoint.maxInFlight !== null,
   };
 }

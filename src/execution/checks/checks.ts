@@ -173,7 +173,6 @@ function limitsOf({ model }: Settings): RunLimits {
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: 0,
-    restartsReplies: false,
   };
 }
 

@@ -79,7 +79,7 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
 
 async function execute(state: RunState): Promise<void> {
   const { parts, claim } = state;
-  const resolved = resolveModel(parts.catalog(), claim.run.model);
+  const resolved = await parts.lookUp(() => resolveModel(parts.catalog(), claim.run.model));
   if (resolved === undefined) {
     await end(state, { outcome: 'failed', error: noModel(claim) }, useOf(state, true));
     return;

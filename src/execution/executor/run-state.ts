@@ -1,5 +1,6 @@
 // A run in progress on the main thread: its claim, its worker, and why it was aborted.
 import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
 import type { Settings } from '../../domain/settings.ts';
@@ -34,6 +35,7 @@ export interface ExecutorParts {
   readonly collector: Pick<Collector, 'baselineOf'>;
   settings(): Settings;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
   /** Called after text was discarded: it is erased a day later. */
   readonly textDiscarded?: (() => void) | undefined;
   /** Called after each call of a model. */

@@ -1,11 +1,19 @@
 // The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
-import { completionIdOf } from '../../domain/ids.ts';
-import type { Run } from '../../domain/sessions/run.ts';
+import { callIdOf, completionIdOf } from '../../domain/ids.ts';
+import type { ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
-import type { ChatUsageWire, CompletionWire, ModelsWire } from '../../wire/chat/completion.ts';
+import type {
+  ChatAnswerWire,
+  ChatDeltaWire,
+  ChatUsageWire,
+  CompletionWire,
+  FinishReason,
+  ModelsWire,
+} from '../../wire/chat/completion.ts';
 import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
 import type { ContentParts } from './reading/content-wire.ts';
-import { schemaOf } from './reading/response-format-wire.ts';
+import { countTools, readForcedTool } from './reading/forced-tool.ts';
+import { resultOf } from './reading/result-wire.ts';
 import {
   ignoredIn,
   NO_HEADERS,
@@ -23,11 +31,12 @@ export async function readChatTurn(
 ): Promise<TurnRequest> {
   const { model, response_format: format } = request;
   const named = sessionOf(request.metadata, headers);
-  const outputSchema = format ? schemaOf(format, 'chat') : null;
+  const forced = readForcedTool(request, 'chat');
+  const result = resultOf(forced, format ?? null, 'response_format.json_schema.schema');
   const content = await readUserContent(request.messages, chatContent, parts);
   return {
     stream: request.stream ?? false,
-    ignored: ignoredIn(request.messages, request.tools),
+    ignored: ignoredIn(request.messages, countTools(request, 'chat') - Number(forced !== null)),
     input: {
       protocol: 'chat',
       model,
@@ -37,8 +46,7 @@ export async function readChatTurn(
       background: null,
       response: null,
       includeUsage: request.stream_options?.include_usage ?? false,
-      outputSchema,
-      resultInContent: outputSchema !== null,
+      ...result,
     },
   };
 }
@@ -53,18 +61,43 @@ export function renderCompletion(run: Run): CompletionWire {
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: contentOf(run) },
+        message: { role: 'assistant', ...answerOf(run) },
         logprobs: null,
-        finish_reason: 'stop',
+        finish_reason: finishReasonOf(run),
       },
     ],
     usage: renderChatUsage(run.usage),
   };
 }
 
-/** The agent's answer: its text, or with a schema its result as JSON text. */
-function contentOf(run: Run): string {
-  return run.wantsStructured ? JSON.stringify(run.structuredOutput?.value ?? null) : (run.answer ?? '');
+/** The agent's answer: its text, or with a schema its result as JSON text, or as a call of the client's tool. */
+function answerOf(run: Run): Omit<ChatAnswerWire, 'role'> {
+  if (!run.wantsStructured) return { content: run.answer ?? '' };
+  const result = JSON.stringify(run.structuredOutput?.value ?? null);
+  return run.resultTool === null ? { content: result } : { content: null, ...callOf(run, run.resultTool, result) };
+}
+
+/** A call of the tool, as tools are called or as functions were. */
+function callOf({ id }: Run, { name, isFunction }: ResultTool, result: string): CallWire {
+  const call = { name, arguments: result };
+  return isFunction
+    ? { function_call: call }
+    : { tool_calls: [{ id: callIdOf(id, 'call'), type: 'function', function: call }] };
+}
+
+type CallWire = Pick<ChatAnswerWire, 'tool_calls' | 'function_call'>;
+
+/** What a stream has of the result at once: its text, or the whole call. */
+export function resultDeltaOf(run: Run, result: string): ChatDeltaWire {
+  if (run.resultTool === null) return { content: result };
+  const { tool_calls: calls, ...call } = callOf(run, run.resultTool, result);
+  return calls === undefined ? call : { tool_calls: calls.map((one, index) => ({ index, ...one })) };
+}
+
+/** Why a completed run has ended, for its client. */
+export function finishReasonOf({ resultTool }: Run): FinishReason {
+  if (resultTool === null) return 'stop';
+  return resultTool.isFunction ? 'function_call' : 'tool_calls';
 }
 
 /** Token counts in this protocol's sense: cached tokens are part of the prompt. */

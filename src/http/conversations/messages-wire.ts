@@ -1,12 +1,15 @@
 // The Messages protocol's request and reply (§2.4, §4.3).
 import { unprocessable } from '../../domain/errors.ts';
-import { messageIdOf } from '../../domain/ids.ts';
-import type { Run } from '../../domain/sessions/run.ts';
+import { callIdOf, messageIdOf } from '../../domain/ids.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { TurnInput } from '../../operations/turns/turn.ts';
-import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
+import type { ContentBlockWire, MessageWire, StopReasonWire, UsageWire } from '../../wire/messages/message.ts';
 import { messagesContent, type MessagesRequest } from '../../wire/messages/request.ts';
 import { readClientSchema } from './reading/client-schema.ts';
+import { countTools, type ForcedTool, readForcedTool } from './reading/forced-tool.ts';
+import { asCall, type AskedResult, inContent, NO_RESULT } from './reading/result-wire.ts';
 import type { ContentParts } from './reading/content-wire.ts';
 import {
   ignoredIn,
@@ -26,10 +29,12 @@ export async function readMessagesTurn(
   const named = sessionOf(request.metadata, headers);
   const idempotencyKey = request.idempotency_key ?? headers.idempotencyKey;
   const background = backgroundOf(request, idempotencyKey);
+  const forced = readForcedTool(request, 'messages');
+  const result = resultAsked(request, forced);
   const content = await readUserContent(request.messages, messagesContent, parts);
   return {
     stream: request.stream ?? false,
-    ignored: ignoredIn(request.messages, request.tools),
+    ignored: ignoredIn(request.messages, countTools(request, 'messages') - Number(forced !== null)),
     input: {
       protocol: 'messages',
       model: request.model,
@@ -39,21 +44,29 @@ export async function readMessagesTurn(
       background,
       response: null,
       includeUsage: false,
-      ...outputOf(request),
+      ...result,
     },
   };
 }
 
-/** The schema of the result, as this service asks for it or as the client library does. */
-function outputOf({
-  output_format: own,
-  output_config: config,
-}: MessagesRequest): Pick<TurnInput, 'outputSchema' | 'resultInContent'> {
-  const format = config?.format;
-  if (!format) return { outputSchema: own?.schema ?? null, resultInContent: false };
-  if (own) throw unprocessable('output_config.format', 'must not be given together with output_format');
-  return { outputSchema: readClientSchema(format.schema, 'messages'), resultInContent: true };
+/**
+ * The result, as this service is asked for it, or as the client library asks. The former has a field of its own in the reply, so it
+ * goes with none of the latter; of these a forced tool goes first, whose reply has no text.
+ */
+function resultAsked(request: MessagesRequest, forced: ForcedTool | null): AskedResult {
+  const { output_format: own, output_config: config } = request;
+  const format = config?.format ?? null;
+  if (own) {
+    if (format !== null) throw unprocessable('output_config.format', 'must not be given together with output_format');
+    if (forced !== null) throw unprocessable('tool_choice', 'must not force a tool together with output_format');
+    return { ...NO_RESULT, outputSchema: own.schema, schemaField: 'output_format.schema' };
+  }
+  if (forced !== null) return asCall(forced);
+  if (format === null) return NO_RESULT;
+  return inContent(readClientSchema(format.schema, FORMAT_FIELD), FORMAT_FIELD);
 }
+
+const FORMAT_FIELD = 'output_config.format.schema';
 
 /** What makes a background run (§4.3 rule 4). The payload is checked in any case, and used only there (D5). */
 function backgroundOf(request: MessagesRequest, idempotencyKey: string | null): TurnInput['background'] {
@@ -71,7 +84,7 @@ export function renderMessage(run: Run): MessageWire {
     role: 'assistant',
     model: run.requestedModel,
     content: contentOf(run),
-    stop_reason: run.stopReason,
+    stop_reason: stopReasonOf(run),
     stop_sequence: null,
     usage: renderUsage(run.usage),
     // `null` is a result like any other.
@@ -84,11 +97,25 @@ export function hasResultField({ wantsStructured, resultInContent }: Run): boole
   return wantsStructured && !resultInContent;
 }
 
-/** The agent's answer: its text, or the result as JSON text where the client library reads it there. */
+/** Why a run has ended, for its client; null for one that hasn't. */
+export function stopReasonOf({
+  stopReason,
+  resultTool,
+}: Pick<Run, 'stopReason' | 'resultTool'>): StopReasonWire | null {
+  return stopReason !== null && resultTool !== null ? 'tool_use' : stopReason;
+}
+
+/** The agent's answer: its text, or the result where the client library reads it: as JSON text, or as a call of its tool. */
 function contentOf(run: Run): MessageWire['content'] {
+  if (run.resultTool !== null) return [toolUseOf(run, run.resultTool, run.structuredOutput?.value)];
   if (run.wantsStructured && run.resultInContent)
     return [textBlockOf(JSON.stringify(run.structuredOutput?.value ?? null))];
   return run.answer === null || run.answer === '' ? [] : [textBlockOf(run.answer)];
+}
+
+/** Without a result yet, the input is empty. */
+export function toolUseOf({ id }: Run, { name }: ResultTool, result: JsonValue = {}): ContentBlockWire {
+  return { type: 'tool_use', id: callIdOf(id, 'toolu'), name, input: isJsonObject(result) ? result : {} };
 }
 
 const textBlockOf = (text: string) => ({ type: 'text', text }) as const;

@@ -1,17 +1,24 @@
 // The Responses protocol's request and reply (M3).
 import { unprocessable } from '../../domain/errors.ts';
-import { messageIdOf, responseIdOf } from '../../domain/ids.ts';
+import { callIdOf, messageIdOf, responseIdOf } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { isTerminal, type Run, type RunError, type RunState } from '../../domain/sessions/run.ts';
+import { isTerminal, type ResultTool, type Run, type RunError, type RunState } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
 import type { InputBlock } from '../../operations/turns/turn.ts';
 import { responsesContent, type ResponsesFormat, type ResponsesRequest } from '../../wire/responses/request.ts';
-import type { OutputMessageWire, ResponseWire, UnusedWire } from '../../wire/responses/response.ts';
+import type {
+  FunctionCallWire,
+  OutputItemWire,
+  OutputMessageWire,
+  ResponseWire,
+  UnusedWire,
+} from '../../wire/responses/response.ts';
 import type { TurnMessages } from '../../wire/conversations/turn.ts';
 import { uuid } from '../../wire/shapes/scalars.ts';
 import { secondsOf } from './chat-wire.ts';
 import type { ContentParts } from './reading/content-wire.ts';
-import { schemaOf } from './reading/response-format-wire.ts';
+import { countTools, readForcedTool } from './reading/forced-tool.ts';
+import { resultOf } from './reading/result-wire.ts';
 import {
   ignoredIn,
   NO_HEADERS,
@@ -30,10 +37,12 @@ export async function readResponsesTurn(
   const { metadata, previous_response_id: previousRunId = null } = request;
   const named = sessionNamed(request, headers);
   const format = request.text?.format ?? null;
-  const outputSchema = format && schemaOf(asResponseFormat(format), 'responses');
+  const forced = readForcedTool(request, 'responses');
+  const result = resultOf(forced, format && asResponseFormat(format), 'text.format.schema');
+  const unusedTools = countTools(request, 'responses') - Number(forced !== null);
   return {
     stream: request.stream ?? false,
-    ignored: typeof request.input === 'string' ? ignoredIn([], request.tools) : ignoredIn(request.input, request.tools),
+    ignored: ignoredIn(typeof request.input === 'string' ? [] : request.input, unusedTools),
     input: {
       protocol: 'responses',
       model: request.model,
@@ -46,10 +55,10 @@ export async function readResponsesTurn(
         previousRunId,
         format: format as JsonObject | null,
         isStored: request.store ?? true,
+        ...(forced !== null && { tool: forced.sent }),
       },
       includeUsage: false,
-      outputSchema,
-      resultInContent: outputSchema !== null,
+      ...result,
     },
   };
 }
@@ -100,8 +109,6 @@ const NONE: UnusedWire = {
   reasoning: { effort: null, summary: null },
   service_tier: 'default',
   temperature: null,
-  tool_choice: 'auto',
-  tools: [],
   top_logprobs: 0,
   top_p: null,
   truncation: 'disabled',
@@ -129,6 +136,8 @@ export function renderResponse(run: Run, messageId: string = messageIdOf(run.id)
     text: { format: echo?.format ?? { type: 'text' } },
     store: echo?.isStored ?? true,
     usage: isTerminal(run.status) ? usageOf(run.usage) : null,
+    tool_choice: run.resultTool === null ? 'auto' : { type: 'function', name: run.resultTool.name },
+    tools: echo?.tool === undefined ? [] : [echo.tool],
     ...NONE,
   };
 }
@@ -153,12 +162,33 @@ function errorOf({ type, message }: RunError): ResponseWire['error'] {
   return { code: type === 'budget_error' ? 'rate_limit_exceeded' : 'server_error', message };
 }
 
-/** The agent's answer, or with a schema its result as JSON text. */
-function outputOf(run: Run, id: string): OutputMessageWire[] {
+/** The agent's answer, or with a schema its result: as JSON text, or as a call of the client's tool. */
+function outputOf(run: Run, id: string): OutputItemWire[] {
   if (run.status !== 'completed') return [];
+  if (run.resultTool !== null) {
+    const input = JSON.stringify(run.structuredOutput?.value ?? null);
+    return [callOf(run, run.resultTool, input, 'completed')];
+  }
   const text = run.wantsStructured ? JSON.stringify(run.structuredOutput?.value ?? null) : (run.answer ?? '');
   if (text === '') return [];
   return [messageOf(id, text, run.stopReason === 'max_tokens' ? 'incomplete' : 'completed')];
+}
+
+/** A call of the client's tool, as an item of the output. */
+export function callOf(
+  { id }: Run,
+  { name }: ResultTool,
+  input: string,
+  status: FunctionCallWire['status'],
+): FunctionCallWire {
+  return {
+    id: callIdOf(id, 'fc'),
+    type: 'function_call',
+    status,
+    call_id: callIdOf(id, 'call'),
+    name,
+    arguments: input,
+  };
 }
 
 /** What the agent says, as an item of the output. A text of null has not begun. */

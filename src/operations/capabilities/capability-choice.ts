@@ -1,6 +1,7 @@
 // What a key's agents may use in free mode, given by id or name and checked to exist (§2.10).
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -30,6 +31,7 @@ export interface CapabilityNames {
 interface ChoiceParts {
   readonly store: Pick<Store, 'definitionIds' | 'connections'>;
   definitions(): Definitions;
+  readonly lookUp: LookUp;
 }
 
 const LISTS = [
@@ -45,17 +47,18 @@ function notDefined(path: string, known: ReadonlyMap<string, unknown>): Error {
 }
 
 /** Makes the verbs on a key's choice. */
-export function makeCapabilityChoice({ store, definitions }: ChoiceParts) {
+export function makeCapabilityChoice({ store, definitions, lookUp }: ChoiceParts) {
   async function idsOf(
     { wire, kind, among }: (typeof LISTS)[number],
     references: readonly DefinitionReference[],
   ): Promise<number[]> {
-    const known = definitions()[among];
+    const known = () => definitions()[among];
     const names = new Set<string>();
     for (const [at, reference] of references.entries()) {
       const name =
         typeof reference === 'string' ? reference : (await store.definitionIds.namesOf(kind, [reference]))[0];
-      if (name === undefined || !known.has(name)) throw notDefined(`capability_config.${wire}[${at}]`, known);
+      if (name === undefined || !(await lookUp(() => known().has(name))))
+        throw notDefined(`capability_config.${wire}[${at}]`, known());
       names.add(name);
     }
     return store.definitionIds.idsFor(kind, [...names]);

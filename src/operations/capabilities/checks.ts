@@ -1,6 +1,7 @@
 // Lists models, and tests models and MCP servers for administrators.
 import type { McpCheckReport, ModelCheckReport } from '../../agent/checks/check-task.ts';
 import type { Catalog, CatalogModel } from '../../catalog/kinds/models.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Checks } from '../../execution/checks/checks.ts';
 import { type ResolvedModel, resolveModel } from '../../execution/brief/resolve-model.ts';
@@ -40,10 +41,11 @@ export interface CheckOperationParts {
   readonly audit: Pick<Audit, 'act'>;
   readonly getDefinition: ReturnType<typeof makeDefinitionOperations>['getDefinition'];
   catalog(): Catalog;
+  readonly lookUp: LookUp;
 }
 
 /** The verbs on checks. */
-export function makeCheckOperations({ checks, audit, getDefinition, catalog }: CheckOperationParts) {
+export function makeCheckOperations({ checks, audit, getDefinition, catalog, lookUp }: CheckOperationParts) {
   return {
     /** The models of the catalog, in the catalog's order. */
     listModels: (_caller: Administrator): Listing<ModelRecord> => {
@@ -71,7 +73,7 @@ export function makeCheckOperations({ checks, audit, getDefinition, catalog }: C
       options: { context: boolean },
       signal: AbortSignal,
     ): Promise<ModelCheck> => {
-      const resolved = resolveModel(catalog(), name);
+      const resolved = await lookUp(() => resolveModel(catalog(), name));
       if (resolved === undefined) throw notFound('Model');
       await audit.act(caller, 'model.check', name);
       const { result, durationMs } = await timed(() => checks.checkModel(resolved, options, signal));

@@ -1,4 +1,5 @@
 // Administration of users' connections to services (I4).
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { ErrandError, notFound, unprocessable } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { ConnectorDefinition, Definitions } from '../../catalog/definitions.ts';
@@ -50,6 +51,7 @@ export interface ConnectionParts {
   readonly secrets: SecretBox;
   readonly broker: Pick<Broker, 'probe' | 'reach'>;
   definitions(): Pick<Definitions, 'connectors'>;
+  readonly lookUp: LookUp;
 }
 
 /** Connections tested at the same time. */
@@ -61,10 +63,10 @@ export const connectionsOf = (store: Pick<Store, 'connections'>, userSeq: number
 
 /** The verbs on connections. Those that take an id throw `not_found` for an unknown one. */
 export function makeConnectionOperations(parts: ConnectionParts) {
-  const { store, audit, clock, secrets, definitions } = parts;
+  const { store, audit, clock, secrets, definitions, lookUp } = parts;
 
-  function requireConnector(name: string, secret: string | null): ConnectorDefinition {
-    const connector = definitions().connectors.get(name);
+  async function requireConnector(name: string, secret: string | null): Promise<ConnectorDefinition> {
+    const connector = await lookUp(() => definitions().connectors.get(name));
     if (connector === undefined) {
       const known = [...definitions().connectors.keys()].join(', ') || 'none';
       throw unprocessable('connector', `must be a connector of connectors.yaml (${known})`);
@@ -85,7 +87,7 @@ export function makeConnectionOperations(parts: ConnectionParts) {
     },
 
     createConnection: async (caller: Administrator, input: NewConnectionInput): Promise<ConnectionRecord> => {
-      const connector = requireConnector(input.connector, input.secret);
+      const connector = await requireConnector(input.connector, input.secret);
       const user = await store.users.get(input.user);
       const id = newId(clock.now());
       const fresh = {
@@ -105,7 +107,7 @@ export function makeConnectionOperations(parts: ConnectionParts) {
   };
 }
 
-function makeConnectionChecks({ store, audit, broker, definitions }: ConnectionParts) {
+function makeConnectionChecks({ store, audit, broker, definitions, lookUp }: ConnectionParts) {
   async function check(id: string): Promise<ConnectionCheck> {
     const found = await wordsOrResult(broker.probe(id));
     const connection = await store.connections.get(id);
@@ -125,7 +127,7 @@ function makeConnectionChecks({ store, audit, broker, definitions }: ConnectionP
 
     /** Tests a connector's address and all its connections. Throws `not_found` for an unknown name. */
     checkConnector: async (caller: Administrator, name: string): Promise<ConnectorCheck> => {
-      if (!definitions().connectors.has(name)) throw notFound('Connector');
+      if (!(await lookUp(() => definitions().connectors.has(name)))) throw notFound('Connector');
       await audit.act(caller, 'connector.check', name);
       const reached = await wordsOrResult(broker.reach(name));
       const own: ConnectionRecord[] = [];

@@ -1,6 +1,7 @@
 // What the config directory defines, as administrators see it: lists, single definitions, and the problems of the files.
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Problem } from '../../catalog/reading/problem.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { notFound } from '../../domain/errors.ts';
 import type { Administrator } from '../../domain/people/user.ts';
 import type { DefinitionKind } from '../../store/people/definition-ids.ts';
@@ -46,6 +47,7 @@ export interface DefinitionParts {
   readonly store: Pick<Store, 'definitionIds'>;
   readonly audit: Pick<Audit, 'act'>;
   definitions(): Definitions;
+  readonly lookUp: LookUp;
   readonly problems: {
     /** What is wrong with the files of the definitions now. */
     ofFiles(): readonly Problem[];
@@ -55,7 +57,7 @@ export interface DefinitionParts {
 }
 
 /** The verbs on definitions. */
-export function makeDefinitionOperations({ store, audit, definitions, problems }: DefinitionParts) {
+export function makeDefinitionOperations({ store, audit, definitions, lookUp, problems }: DefinitionParts) {
   async function recordsOf<N extends DefinitionNoun>(noun: N): Promise<DefinitionRecord<N>[]> {
     const { among, idKind } = KINDS[noun];
     const all = [...definitions()[among].values()] as DefinitionOf<N>[];
@@ -81,10 +83,15 @@ export function makeDefinitionOperations({ store, audit, definitions, problems }
       noun: N,
       reference: string,
     ): Promise<DefinitionRecord<N>> => {
-      const records = await recordsOf(noun);
-      const found =
-        records.find(({ definition }) => definition.name === reference) ??
-        records.find(({ id }) => id !== null && String(id) === reference);
+      const find = async () => {
+        const records = await recordsOf(noun);
+        return (
+          records.find(({ definition }) => definition.name === reference) ??
+          records.find(({ id }) => id !== null && String(id) === reference)
+        );
+      };
+      const isDefined = () => definitions()[KINDS[noun].among].has(reference);
+      const found = (await find()) ?? ((await lookUp(isDefined)) ? await find() : undefined);
       if (found === undefined) throw notFound(KINDS[noun].what);
       return found;
     },

@@ -8,7 +8,7 @@ import { makeResolveKey } from './resolve-key.ts';
 import { makeAskProvider } from './sso.ts';
 
 export type CredentialParts = LoginTokenParts &
-  Pick<LogInParts, 'store' | 'settings' | 'catalog'> & { readonly store: Pick<Store, 'keys'> };
+  Pick<LogInParts, 'store' | 'settings' | 'catalog' | 'lookUp'> & { readonly store: Pick<Store, 'keys'> };
 
 export function makeCredentials(parts: CredentialParts) {
   const resolveKey = makeResolveKey(parts);

@@ -2,6 +2,7 @@
 import type { Definitions } from '../../catalog/definitions.ts';
 import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { CapabilityConfig } from '../../domain/capabilities/capability-config.ts';
+import { type LookUp, lookUpNow } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { type Administrator, type KeyScope, ownerOf } from '../../domain/people/user.ts';
@@ -17,7 +18,7 @@ import {
 import { checkTarget } from '../capabilities/check-target.ts';
 import { type Audit, itself } from '../audit/audit.ts';
 import { makeKey } from './secrets.ts';
-import type { MakeSetup } from '../turns/accepting/session-setup.ts';
+import { makeSessionSetup } from '../turns/accepting/session-setup.ts';
 
 /** An API key with the names of its owner and of what it may use. */
 export interface KeyRecord extends OwnedKey {
@@ -58,10 +59,10 @@ export interface KeyParts {
   readonly store: Pick<Store, 'keys' | 'users' | 'definitionIds' | 'connections'>;
   readonly audit: Pick<Audit, 'change'>;
   readonly clock: Clock;
-  readonly makeSetup: MakeSetup;
   readonly slices: Slices;
   catalog(): Catalog;
   definitions(): Definitions;
+  readonly lookUp: LookUp;
 }
 
 /** Keys that are read together. */
@@ -69,10 +70,10 @@ const PORTION_KEYS = 25;
 
 /** The verbs on API keys. Ids are public ids; each throws `not_found` for an unknown one. */
 export function makeKeyOperations(parts: KeyParts) {
-  const { store, audit, clock, makeSetup, slices, catalog, definitions } = parts;
-  const choices = makeCapabilityChoice({ store, definitions });
-  const check = makeChecks({ catalog, definitions });
-  const { toRecord, nextOf } = makeRecords({ store, makeSetup, choices });
+  const { store, audit, clock, slices } = parts;
+  const choices = makeCapabilityChoice(parts);
+  const check = makeChecks(parts);
+  const { toRecord, nextOf } = makeRecords({ ...parts, choices });
 
   return {
     listKeys: async (caller: Administrator, { user }: KeyQuery): Promise<LongListing<KeyRecord>> => {
@@ -85,8 +86,8 @@ export function makeKeyOperations(parts: KeyParts) {
 
     /** Throws `unprocessable` for unknown names. */
     createKey: async (caller: Administrator, input: NewKey): Promise<KeyWithSecret> => {
-      check.model(input.model);
-      check.target(input.target);
+      await check.model(input.model);
+      await check.target(input.target);
       if (input.capabilityChoice !== null) check.choosable(input.target);
       const user = await store.users.get(input.user);
       const capabilityConfig = await choices.apply({}, input.capabilityChoice ?? {}, user.seq);
@@ -116,8 +117,8 @@ export function makeKeyOperations(parts: KeyParts) {
       { capabilityChoice, ...request }: KeyRequest,
     ): Promise<KeyRecord> => {
       const key = await store.keys.get(id);
-      if (request.model !== undefined) check.model(request.model);
-      if (request.target !== undefined) check.target(request.target);
+      if (request.model !== undefined) await check.model(request.model);
+      if (request.target !== undefined) await check.target(request.target);
       if (capabilityChoice !== undefined) check.choosable(request.target ?? key.target);
       const chosen = capabilityChoice && {
         capabilityConfig: await choices.apply(key.capabilityConfig, capabilityChoice, key.userSeq),
@@ -134,9 +135,11 @@ export function makeKeyOperations(parts: KeyParts) {
 /** Makes records of keys, each of which may name hundreds of things. */
 function makeRecords({
   store,
-  makeSetup,
+  definitions,
   choices,
-}: Pick<KeyParts, 'store' | 'makeSetup'> & { choices: ReturnType<typeof makeCapabilityChoice> }) {
+}: Pick<KeyParts, 'store' | 'definitions'> & { choices: ReturnType<typeof makeCapabilityChoice> }) {
+  // Of many keys whose target is gone, none may wait for a look at the files.
+  const makeSetup = makeSessionSetup({ store, definitions, lookUp: lookUpNow });
   async function toRecord(key: OwnedKey): Promise<KeyRecord> {
     const { capabilityConfig: capabilities } = await makeSetup(key);
     return { ...key, capabilities, capabilityNames: await choices.namesOf(capabilities) };
@@ -156,14 +159,15 @@ function makeRecords({
 }
 
 /** Validates the fields of a key; each throws `unprocessable`. */
-function makeChecks({ catalog, definitions }: Pick<KeyParts, 'catalog' | 'definitions'>) {
+function makeChecks(parts: Pick<KeyParts, 'catalog' | 'definitions' | 'lookUp'>) {
+  const { catalog, lookUp } = parts;
   return {
-    model: (model: string | null): void => {
-      if (model === null || catalog().models.has(model)) return;
+    model: async (model: string | null): Promise<void> => {
+      if (model === null || (await lookUp(() => catalog().models.has(model)))) return;
       const known = [...catalog().models.keys()].join(', ');
       throw unprocessable('model', `must be "auto" or a model of models.yaml (${known})`);
     },
-    target: (target: string): void => checkTarget(target, definitions()),
+    target: (target: string): Promise<void> => checkTarget(target, parts),
     choosable: (target: string): void => {
       if (target === 'free') return;
       throw unprocessable('capability_config', `must be left out: ${target} decides what its agents may use`);

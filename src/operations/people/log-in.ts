@@ -1,5 +1,6 @@
 // The three ways to a login token: a password, a single-sign-on token, an API key (§4.1).
 import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { KeyScope, Role, User } from '../../domain/people/user.ts';
@@ -25,6 +26,7 @@ export interface LogInParts {
   issueToken(user: User, tokenGeneration?: number): Promise<LoginToken>;
   settings(): Pick<Settings, 'sso'>;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
 }
 
 /** The only scope whose keys can be exchanged for a token, which grants as much as they do (B4). */
@@ -98,12 +100,12 @@ async function accountOfToken({ throttle, askProvider }: LogInParts, sso: Settin
  * Two concurrent first logins create one user. A default that does not exist is the operator's mistake, so it goes to the
  * log.
  */
-async function createAccount({ store, catalog }: LogInParts, { defaults }: Settings['sso'], username: string) {
+async function createAccount({ store, catalog, lookUp }: LogInParts, { defaults }: Settings['sso'], username: string) {
   const { team, functionalRole, scenario } = defaults;
   const { items: teams } = await store.teams.list();
   const found = teams.find(({ name }) => name === team);
   if (team !== '' && found === undefined) throw new Error(`sso.defaults.team: there is no team ${team}`);
-  if (scenario !== '' && !catalog().scenarios.has(scenario)) {
+  if (scenario !== '' && !(await lookUp(() => catalog().scenarios.has(scenario)))) {
     throw new Error(`sso.defaults.scenario: there is no scenario ${scenario} in models.yaml`);
   }
   const ensured = store.users.ensure({

@@ -1,5 +1,6 @@
 // What an import of users would change, and why some of its rows can't be: nothing is done.
 import type { Catalog } from '../../catalog/kinds/models.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { accountOf } from '../../domain/people/account-name.ts';
 import { type Administrator, ownerOf, type Role } from '../../domain/people/user.ts';
@@ -54,16 +55,18 @@ export interface PlanImportParts {
   readonly clock: Clock;
   readonly slices: Slices;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
 }
 
 /** Makes the verb. */
-export function makePlanImport({ store, clock, slices, catalog }: PlanImportParts) {
+export function makePlanImport({ store, clock, slices, catalog, lookUp }: PlanImportParts) {
   return async (caller: Administrator, { users: wanted, keyName }: UserImport): Promise<ImportPlan> => {
     const pause = slices.of(ownerOf(caller));
     const teams = new Map(
       (await store.teams.list()).items.flatMap(({ id, name }) => [[id, name] as const, [name, name]]),
     );
-    const known = { teams, scenarios: new Set(catalog().scenarios.keys()) };
+    await lookUp(() => wanted.every(({ scenario }) => !isUnknown(scenario, catalog().scenarios)));
+    const known = { teams, scenarios: catalog().scenarios };
     const rows = new Map<string, number>();
     const users: PlannedUser[] = [];
     const problems: RowProblem[] = [];
@@ -93,7 +96,7 @@ interface Row {
 
 interface Known {
   readonly teams: ReadonlyMap<string, string>;
-  readonly scenarios: ReadonlySet<string>;
+  readonly scenarios: ReadonlyMap<string, unknown>;
 }
 
 function problemsOf({ one, found, lookAlike, twin }: Row, { teams, scenarios }: Known): Omit<RowProblem, 'row'>[] {
@@ -109,7 +112,7 @@ function problemsOf({ one, found, lookAlike, twin }: Row, { teams, scenarios }: 
     [
       'scenario',
       isUnknown(one.scenario, scenarios),
-      `must be a scenario of models.yaml (${[...scenarios].join(', ')})`,
+      `must be a scenario of models.yaml (${[...scenarios.keys()].join(', ')})`,
     ],
   ];
   return all.filter(([, isWrong]) => isWrong).map(([field, , message]) => ({ field, message }));

@@ -1,4 +1,5 @@
 // Administration of users (B1).
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import { unprocessable } from '../../domain/errors.ts';
 import { type LongListing, PORTION_ROWS, portionsOf } from '../../domain/portions.ts';
 import type { Administrator, Role } from '../../domain/people/user.ts';
@@ -40,15 +41,17 @@ export interface UserOperationParts {
   readonly audit: Pick<Audit, 'change'>;
   readonly stopper: Pick<Stopper, 'stopDisabled'>;
   catalog(): Catalog;
+  readonly lookUp: LookUp;
 }
 
 /** The verbs on users. Each throws `not_found` for an unknown reference (an id or a username). */
-export function makeUserOperations({ store, audit, stopper, catalog }: UserOperationParts) {
+export function makeUserOperations({ store, audit, stopper, catalog, lookUp }: UserOperationParts) {
   const teamIdOf = async (team: string | null | undefined): Promise<string | null> =>
     team === null || team === undefined ? null : (await store.teams.get(team)).id;
 
-  function checkScenario(scenario: string | null | undefined): void {
-    if (scenario === null || scenario === undefined || catalog().scenarios.has(scenario)) return;
+  async function checkScenario(scenario: string | null | undefined): Promise<void> {
+    if (scenario === null || scenario === undefined) return;
+    if (await lookUp(() => catalog().scenarios.has(scenario))) return;
     const known = [...catalog().scenarios.keys()].join(', ');
     throw unprocessable('scenario', `must be a scenario of models.yaml (${known})`);
   }
@@ -64,7 +67,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
 
     /** Throws `conflict` when the username is taken, `unprocessable` when a field is invalid. */
     createUser: async (caller: Administrator, input: NewUser): Promise<UserWithPassword> => {
-      checkScenario(input.scenario);
+      await checkScenario(input.scenario);
       const { hashed, made } = await passwordOf(input.password);
       const fresh = {
         username: input.username,
@@ -86,7 +89,7 @@ export function makeUserOperations({ store, audit, stopper, catalog }: UserOpera
       reference: string,
       { team, ...change }: UserChange,
     ): Promise<UserRecord> => {
-      checkScenario(change.scenario);
+      await checkScenario(change.scenario);
       const teamId = team === undefined ? {} : { teamId: await teamIdOf(team) };
       const user = await store.users.change(
         reference,

@@ -1,5 +1,6 @@
 // Scheduled tasks (I5): everyone has their own; an administrator reaches everybody's.
 import type { Definitions } from '../../catalog/definitions.ts';
+import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError, unprocessable } from '../../domain/errors.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
@@ -46,11 +47,12 @@ export interface ScheduleOperationParts extends RunTaskParts {
   readonly clock: Clock;
   readonly slices: Slices;
   definitions(): Definitions;
+  readonly lookUp: LookUp;
 }
 
 /** The verbs. Those that take an id throw as `Access.scheduledTask` does; `unprocessable` names the field at fault. */
 export function makeScheduleOperations(parts: ScheduleOperationParts) {
-  const { store, access, auditedAccess, audit, clock, slices, definitions } = parts;
+  const { store, access, auditedAccess, audit, clock, slices } = parts;
   const nextFiringsOf = makeNextFirings();
   const viewOf = (task: TaskRecord): TaskView => ({ ...task, nextFirings: nextFiringsOf(task, clock.now()) });
 
@@ -85,7 +87,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
         work: changedWork(null, input),
       };
       checkTimes(task, clock.now());
-      checkTarget(task.target, definitions());
+      await checkTarget(task.target, parts);
       const note = audit.change(caller, 'scheduled_task.create', itself);
       return viewOf(await store.schedules.create(task, note));
     },
@@ -96,7 +98,7 @@ export function makeScheduleOperations(parts: ScheduleOperationParts) {
       const { prompt: _prompt, steps: _steps, ...changes } = input;
       if (changes.cron !== undefined || changes.timezone !== undefined)
         checkTimes({ ...before, ...changes }, clock.now());
-      if (changes.target !== undefined) checkTarget(changes.target, definitions());
+      if (changes.target !== undefined) await checkTarget(changes.target, parts);
       const note = audit.change(caller, 'scheduled_task.change', itself);
       return viewOf(await store.schedules.change(before.id, { ...changes, ...changeOfWork(input) }, note));
     },

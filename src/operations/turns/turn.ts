@@ -2,7 +2,7 @@
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Link, Said } from '../../domain/sessions/history-chain.ts';
-import type { Protocol, ResponseEcho, Run } from '../../domain/sessions/run.ts';
+import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */
 export interface UploadBytes {
@@ -68,6 +68,10 @@ export interface TurnInput {
   readonly response: ResponseEcho | null;
   /** The reply has the result as the JSON text of its content: on chat and Responses, and where a Messages request has `output_config`. */
   readonly resultInContent: boolean;
+  /** The tool of the client that the reply calls with the result; null for none (M4). */
+  readonly resultTool: ResultTool | null;
+  /** The request's field that the schema comes from; null without one. */
+  readonly schemaField: string | null;
 }
 
 /** What exists of the request while its turn is accepted. */

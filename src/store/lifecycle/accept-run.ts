@@ -4,7 +4,7 @@ import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Link } from '../../domain/sessions/history-chain.ts';
-import type { Protocol, ResponseEcho, Run } from '../../domain/sessions/run.ts';
+import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';
 import type { UsedUp } from '../../domain/budgets/budget.ts';
@@ -35,6 +35,8 @@ export interface NewTurn extends Submission {
   readonly outputSchema: JsonObject | null;
   /** The reply has the result as its content. */
   readonly resultInContent: boolean;
+  /** The tool of the client that the reply calls with the result; absent, or null: none. */
+  readonly resultTool?: ResultTool | null;
   /** Null opens a new session with this title. */
   readonly sessionId: string | null;
   /** The number of that session; null where it wasn't looked up. */
@@ -204,6 +206,7 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     response: turn.response ?? null,
     outputSchema: turn.outputSchema,
     resultInContent: turn.resultInContent,
+    resultTool: turn.resultTool ?? null,
     idempotencyKey: turn.idempotencyKey,
     traceParent: turn.traceParent ?? null,
     history: turn.conversation?.history ?? null,

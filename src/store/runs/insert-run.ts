@@ -19,11 +19,12 @@ export interface NewRun
     | 'includeUsage'
     | 'backgroundPayload'
     | 'response'
+    | 'resultInContent'
+    | 'resultTool'
   > {
   /** The session's. */
   readonly target: string;
   readonly outputSchema: JsonObject | null;
-  readonly resultInContent: boolean;
   readonly opensSession: boolean;
   readonly idempotencyKey: string | null;
   readonly traceParent?: string | null;
@@ -62,9 +63,9 @@ export function* insertRun(tx: Transaction, { target, outputSchema, history = nu
   const seq = yield* tx.insert(
     `INSERT INTO runs (id, session_seq, user_seq, key_seq, protocol, status, schedule_mode, ready, requested_model,
        include_usage, opened_session, idempotency_key, target, background_payload, created_at,
-       output_schema, result_in_content, attempt, model, lease_until, started_at, node_id, trace_parent, response, history_asked, history_answered,
+       output_schema, result_in_content, result_tool, attempt, model, lease_until, started_at, node_id, trace_parent, response, history_asked, history_answered,
        team_id, artifact_status)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT team_id FROM users WHERE seq = ?), 'pending')`,
     run.id,
     run.sessionSeq,
     run.userSeq,
@@ -82,6 +83,7 @@ export function* insertRun(tx: Transaction, { target, outputSchema, history = nu
     run.createdAt,
     outputSchema === null ? null : JSON.stringify(outputSchema),
     Number(run.resultInContent),
+    run.resultTool === null ? null : JSON.stringify(run.resultTool),
     run.attempt,
     run.model,
     start === null ? null : tx.now + start.leaseMs,

@@ -11,12 +11,21 @@ const seconds = integer({ from: 0 });
 /** Token counts in this protocol's sense: cached tokens are part of the prompt. */
 export const chatUsage = object({ prompt_tokens: count, completion_tokens: count, total_tokens: count });
 
-const choice = object({
-  index: count,
-  message: object({ role: oneOf(['assistant']), content: string }),
-  logprobs: constant(null),
-  finish_reason: oneOf(['stop']),
+const finishReason = oneOf(['stop', 'tool_calls', 'function_call']);
+
+/** Arguments are JSON text. */
+const functionCall = object({ name: string, arguments: string });
+const toolCall = { id: string, type: oneOf(['function']), function: functionCall };
+
+/** Content is null where the answer is a call of the tool that the client has forced (M4). */
+const answer = object({
+  role: oneOf(['assistant']),
+  content: nullable(string),
+  tool_calls: optional(array(object(toolCall))),
+  function_call: optional(functionCall),
 });
+
+const choice = object({ index: count, message: answer, logprobs: constant(null), finish_reason: finishReason });
 
 export const completion = named(
   'ChatCompletion',
@@ -30,7 +39,12 @@ export const completion = named(
   }),
 );
 
-const delta = object({ role: optional(oneOf(['assistant'])), content: optional(string) });
+const delta = object({
+  role: optional(oneOf(['assistant'])),
+  content: optional(string),
+  tool_calls: optional(array(object({ index: count, ...toolCall }))),
+  function_call: optional(functionCall),
+});
 
 /** The last one has `usage` and no choice, where the request has asked for it (C9). */
 export const completionChunk = named(
@@ -40,7 +54,7 @@ export const completionChunk = named(
     object: oneOf(['chat.completion.chunk']),
     created: seconds,
     model: string,
-    choices: array(object({ index: count, delta, finish_reason: nullable(oneOf(['stop'])) })),
+    choices: array(object({ index: count, delta, finish_reason: nullable(finishReason) })),
     usage: optional(chatUsage),
   }),
 );
@@ -58,5 +72,8 @@ export const models = named('Models', object({ object: oneOf(['list']), data: ar
 
 export type CompletionWire = Static<typeof completion>;
 export type CompletionChunkWire = Static<typeof completionChunk>;
+export type ChatAnswerWire = Static<typeof answer>;
+export type ChatDeltaWire = Static<typeof delta>;
+export type FinishReason = Static<typeof finishReason>;
 export type ChatUsageWire = Static<typeof chatUsage>;
 export type ModelsWire = Static<typeof models>;

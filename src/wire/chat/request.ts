@@ -40,6 +40,9 @@ export const chatRequest = named(
     metadata,
     response_format: nullish(responseFormat),
     tools: optional(json),
+    tool_choice: optional(json),
+    functions: optional(json),
+    function_call: optional(json),
     messages: messagesOf(chatContent),
   }),
 );

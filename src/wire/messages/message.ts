@@ -2,7 +2,7 @@
 import { RUN_STATUSES, STOP_REASONS } from '../../domain/sessions/run.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import { base64 } from '../shapes/base64.ts';
-import { array, json, object } from '../shapes/composites.ts';
+import { array, json, jsonObject, object, tagged } from '../shapes/composites.ts';
 import { runError } from '../run-error.ts';
 import { constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
 import { anyOf, named, nullable, optional, type Static } from '../shapes/shape.ts';
@@ -12,7 +12,11 @@ export const backgroundPayload = base64({ max: 8_192 });
 
 const count = integer({ from: 0 });
 
-export const textBlock = object({ type: oneOf(['text']), text: string });
+/** What an answer is made of: its text, or the call of the tool that the client has forced. */
+export const contentBlock = tagged('type', {
+  text: { text: string },
+  tool_use: { id: string, name: string, input: jsonObject },
+});
 
 /** Token counts in this protocol's sense: `input_tokens` are those neither read from nor written to a cache. */
 export const usage = object({
@@ -22,7 +26,8 @@ export const usage = object({
   cache_read_input_tokens: nullable(count),
 });
 
-export const stopReason = oneOf(STOP_REASONS);
+/** `tool_use`: the answer is a call of the tool that the client has forced (M4). */
+export const stopReason = oneOf([...STOP_REASONS, 'tool_use']);
 
 const backgroundResults = object({
   session_id: uuid,
@@ -40,7 +45,7 @@ const MESSAGE = {
   type: oneOf(['message']),
   role: oneOf(['assistant']),
   model: string,
-  content: array(textBlock),
+  content: array(contentBlock),
   stop_reason: nullable(stopReason),
   stop_sequence: constant(null),
   usage,
@@ -66,4 +71,6 @@ function isBackground(value: unknown): boolean {
 export type ConversationReplyWire = Static<typeof conversationReply>;
 export type MessageWire = Static<typeof message>;
 export type BackgroundMessageWire = Static<typeof backgroundMessage>;
+export type ContentBlockWire = Static<typeof contentBlock>;
+export type StopReasonWire = Static<typeof stopReason>;
 export type UsageWire = Static<typeof usage>;

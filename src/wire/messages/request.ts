@@ -17,7 +17,6 @@ const UNUSED = {
   temperature: nullish(number()),
   top_p: nullish(number()),
   top_k: nullish(number()),
-  tools: optional(json),
   stop_sequences: nullish(array(string)),
   system: nullish(anyOf('must be a string or an array', unread(string), unread(array(json)))),
 };
@@ -37,6 +36,8 @@ export const messagesRequest = named(
     ...UNUSED,
     output_format: nullish(object({ type: oneOf(['json_schema']), schema: outputSchema })),
     output_config: nullish(object({ format: nullish(clientFormat) })),
+    tools: optional(json),
+    tool_choice: optional(json),
     messages: messagesOf(messagesContent),
   }),
 );

@@ -3,7 +3,7 @@ import { array, json, jsonObject, object, tagged } from '../shapes/composites.ts
 import { errorFacts } from '../error.ts';
 import { boolean, constant, integer, oneOf, string, time, uuid } from '../shapes/scalars.ts';
 import { named, nullable, type Static } from '../shapes/shape.ts';
-import { stopReason, textBlock, usage } from './message.ts';
+import { contentBlock, stopReason, usage } from './message.ts';
 
 const index = integer({ from: 0 });
 const count = integer({ from: 0 });
@@ -13,12 +13,14 @@ const startOfMessage = object({
   type: oneOf(['message']),
   role: oneOf(['assistant']),
   model: string,
-  content: array(textBlock),
+  content: array(contentBlock),
   stop_reason: nullable(stopReason),
   stop_sequence: constant(null),
   /** The best estimate at this point; `message_delta` has the counts. */
   usage: object({ input_tokens: count, output_tokens: count }),
 });
+
+const contentDelta = tagged('type', { text_delta: { text: string }, input_json_delta: { partial_json: string } });
 
 const QUESTION = { request_id: uuid, tool_use_id: string };
 
@@ -26,8 +28,8 @@ export const messagesStreamEvent = named(
   'MessagesStreamEvent',
   tagged('type', {
     message_start: { message: startOfMessage },
-    content_block_start: { index, content_block: textBlock },
-    content_block_delta: { index, delta: object({ type: oneOf(['text_delta']), text: string }) },
+    content_block_start: { index, content_block: contentBlock },
+    content_block_delta: { index, delta: contentDelta },
     content_block_stop: { index },
     tool_use: { tool_use_id: string, name: string, input: jsonObject },
     tool_result: { tool_use_id: string, name: string, ok: boolean, preview: string, duration_ms: count },

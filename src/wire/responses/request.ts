@@ -87,6 +87,7 @@ export const responsesRequest = named(
     previous_response_id: nullish(responseId),
     conversation: nullish(anyOf('must be the id of a session', uuid, object({ id: uuid }))),
     tools: optional(json),
+    tool_choice: optional(json),
     text: nullish(object({ format: nullish(format) })),
     input,
   }),

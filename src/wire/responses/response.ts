@@ -1,7 +1,8 @@
 // A Response: the reply to a turn, and the state of a run, of the Responses protocol (M3).
+import { isJsonObject } from '../../domain/json.ts';
 import { array, dictionary, json, object } from '../shapes/composites.ts';
 import { boolean, constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
-import { named, nullable, type Static } from '../shapes/shape.ts';
+import { anyOf, named, nullable, type Static } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
 const seconds = integer({ from: 0 });
@@ -25,6 +26,22 @@ export const outputMessage = named(
   }),
 );
 
+/** The call of the tool that the client has forced (M4). Arguments are JSON text. */
+const functionCall = object({
+  id: string,
+  type: oneOf(['function_call']),
+  status: oneOf(['in_progress', 'completed', 'incomplete']),
+  call_id: string,
+  name: string,
+  arguments: string,
+});
+
+export const outputItem = anyOf(
+  'must be a message or a call',
+  { ...functionCall, admits: (value) => isJsonObject(value) && value['type'] === 'function_call' },
+  outputMessage,
+);
+
 /** Token counts in this protocol's sense: cached tokens are part of the input. */
 const usage = object({
   input_tokens: count,
@@ -44,13 +61,13 @@ const UNUSED = {
   reasoning: object({ effort: constant(null), summary: constant(null) }),
   service_tier: oneOf(['default']),
   temperature: constant(null),
-  tool_choice: oneOf(['auto']),
-  tools: array(json),
   top_logprobs: count,
   top_p: constant(null),
   truncation: oneOf(['disabled']),
   user: constant(null),
 } as const;
+
+const forcedFunction = object({ type: oneOf(['function']), name: string });
 
 /** `conversation` is the session. `output` has the answer, once there is one. */
 export const response = named(
@@ -65,12 +82,15 @@ export const response = named(
     error: nullable(object({ code: oneOf(['server_error', 'rate_limit_exceeded']), message: string })),
     incomplete_details: nullable(object({ reason: oneOf(['max_output_tokens']) })),
     model: string,
-    output: array(outputMessage),
+    output: array(outputItem),
     conversation: object({ id: uuid }),
     previous_response_id: nullable(string),
     metadata: dictionary(string),
     store: boolean,
     text: object({ format: json }),
+    // Of what the client has defined, the tool that it has forced.
+    tool_choice: anyOf('must be auto or a function', oneOf(['auto']), forcedFunction),
+    tools: array(json),
     usage: nullable(usage),
     ...UNUSED,
   }),
@@ -82,5 +102,7 @@ export const deletedResponse = named(
 );
 
 export type ResponseWire = Static<typeof response>;
+export type OutputItemWire = Static<typeof outputItem>;
+export type FunctionCallWire = Static<typeof functionCall>;
 export type OutputMessageWire = Static<typeof outputMessage>;
 export type UnusedWire = Pick<ResponseWire, keyof typeof UNUSED>;

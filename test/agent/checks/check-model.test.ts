@@ -249,3 +249,14 @@ test('a server that repeats what its endpoint adds to its calls shows none of it
   expect(shown.match(/planted|cGxhbnRl/g)).toBeNull();
   expect(refused.findings.find(({ check: name }) => name === 'stream')!.detail).toContain('[credential]');
 });
+
+test.each([
+  ['<think>Count.</think>\n\none, two', {}, 'Set thinking_tags: true for "house-model" in models.yaml'],
+  ['Count.</think>\n\none, two', {}, 'Start the server with the reasoning parser'],
+  ['<think>Count.</think>\n\none, two', { thinkingTags: true }, undefined],
+])('thinking in the text %j is noticed', async (text, grant, said) => {
+  server.script({ text });
+  const detail = await detailOf(check(grant, { context: false }), 'thinking');
+  if (said === undefined) expect(detail).toBeUndefined();
+  else expect(detail).toContain(said);
+});

@@ -1,5 +1,6 @@
 // Replies that no server should send: what is read of them, what is passed over, and what is refused.
 import { expect, test } from 'vitest';
+import { UpstreamFault } from '../../../src/agent/models/upstream-fault.ts';
 import { call, type Kind, NONE, read, text, thinking, tides } from './reading.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -49,6 +50,23 @@ test.each([
 ])('gateways in front of the Messages protocol end a reply with %s', (word, ending) => {
   const wire = event({ type: 'message_delta', delta: { stop_reason: word } }) + event({ type: 'message_stop' });
   expect(read(Buffer.from(wire), 'anthropic', 100_000).reply.ending).toBe(ending);
+});
+
+test('the end mark is an end without a reason to finish, too', { tags: ['D8-empty-replies'] }, () => {
+  const { reply, fault } = readChat(`${delta({ content: 'a' })}data: [DONE]\n\n`);
+  expect(fault).toBeNull();
+  expect(reply).toMatchObject({ parts: [text('a')], ending: 'stop' });
+});
+
+test.each([
+  ['no content', delta({})],
+  ['a reason that is no end', delta({ content: 'a' }, 'malformed_function_call')],
+])('after %s, the end mark makes no reply complete', (_name, wire) => {
+  expect(readChat(`${wire}data: [DONE]\n\n`).fault).toBeInstanceOf(UpstreamFault);
+});
+
+test('without the end mark and a reason to finish, a reply broke off', () => {
+  expect(readChat(delta({ content: 'a' })).fault).toMatchObject({ kind: 'cut' });
 });
 
 test('an error in words has them', () => {

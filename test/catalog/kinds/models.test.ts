@@ -66,6 +66,7 @@ test.each([
             images: false,
             documents: false,
             structured: 'tool',
+            thinkingTags: false,
             price: NO_PRICE,
           },
         ],
@@ -113,6 +114,7 @@ models:
     max_output_tokens: 64000
     images: true
     documents: true
+    thinking_tags: true
     price: { input_per_million_usd: 3, output_per_million_usd: 15, cache_read_per_million_usd: 0.3 }
   none: { endpoint: o, model: offline, context_window: 2048 }
 scenarios:
@@ -140,6 +142,7 @@ default_scenario: practice
     images: true,
     documents: true,
     structured: 'tool',
+    thinkingTags: true,
     price: {
       inputPerMillionUsd: 3,
       outputPerMillionUsd: 15,

@@ -69,8 +69,8 @@ test('background runs have more patience with a model server that is down, and a
   const build = await briefsOf(fixture);
   const built = await Promise.all(claimed.map((run) => build(run, GIVEN)));
   expect(built).toMatchObject([
-    { brief: { limits: { patienceMs: 120_000, restartsReplies: false } } },
-    { brief: { limits: { patienceMs: 1_800_000, restartsReplies: true } } },
+    { brief: { limits: { patienceMs: 120_000 } } },
+    { brief: { limits: { patienceMs: 1_800_000 } } },
   ]);
 });
 

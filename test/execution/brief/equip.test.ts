@@ -8,6 +8,7 @@ import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
 import { formatProblem } from '../../../src/catalog/reading/problem.ts';
 import type { CapabilityConfig } from '../../../src/domain/capabilities/capability-config.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import type { AgentPlan } from '../../../src/domain/capabilities/orchestration.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeEquip, type Outfit } from '../../../src/execution/brief/equip.ts';
@@ -71,6 +72,7 @@ const catalog: Catalog = {
         images: false,
         documents: false,
         structured: 'tool',
+        thinkingTags: false,
         price: NO_PRICE,
       },
     ],
@@ -94,8 +96,16 @@ async function fixture(browser: BrowserGrant | null = BROWSER) {
   let models = catalog;
   const log = makeLog({ level: 'fatal' });
   const definitions = () => now;
-  const equip = makeEquip({ store, locations, log, definitions, catalog: () => models, browser: () => browser });
-  const makeSetup = makeSessionSetup({ store, definitions });
+  const equip = makeEquip({
+    store,
+    locations,
+    log,
+    definitions,
+    catalog: () => models,
+    browser: () => browser,
+    lookUp: lookUpNow,
+  });
+  const makeSetup = makeSessionSetup({ store, definitions, lookUp: lookUpNow });
   return {
     ...stores,
     makeSetup,

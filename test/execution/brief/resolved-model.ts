@@ -13,6 +13,7 @@ const MODEL: ResolvedModel = {
     images: false,
     documents: false,
     structured: 'tool',
+    thinkingTags: false,
     price: {
       inputPerMillionUsd: 0,
       outputPerMillionUsd: 0,

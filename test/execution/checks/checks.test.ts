@@ -38,6 +38,7 @@ async function openFixture() {
       images: false,
       documents: false,
       structured: 'tool',
+      thinkingTags: false,
       price: NO_PRICE,
     },
     endpoint: {

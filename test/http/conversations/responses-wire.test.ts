@@ -46,6 +46,8 @@ test('a text is the turn', { tags: ['M3-turn'] }, async () => {
       includeUsage: false,
       outputSchema: null,
       resultInContent: false,
+      resultTool: null,
+      schemaField: null,
     },
   });
 });

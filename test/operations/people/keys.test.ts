@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Definitions } from '../../../src/catalog/definitions.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import { makeKeyOperations, type NewKey } from '../../../src/operations/people/keys.ts';
-import { makeSessionSetup } from '../../../src/operations/turns/accepting/session-setup.ts';
 import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { OPERATOR } from '../../support/http/callers.ts';
@@ -31,15 +31,14 @@ async function fixture() {
     scenarios: new Map(),
     defaultScenario: '',
   });
-  const makeSetup = makeSessionSetup({ store, definitions });
   const keys = makeKeyOperations({
     store,
     audit: auditOf({ store }),
     clock,
-    makeSetup,
     slices: makeSlices(clock),
     catalog,
     definitions,
+    lookUp: lookUpNow,
   });
   await store.connections.create({ id: CONNECTION, userSeq: user.seq, connector: 'crm', name: '', secret: null });
   const create = (over: Partial<NewKey> = {}) =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import { ErrandError } from '../../../src/domain/errors.ts';
 import type { Settings } from '../../../src/domain/settings.ts';
 import type { KeyScope, Role } from '../../../src/domain/people/user.ts';
@@ -44,6 +45,7 @@ async function fixture(sso: Settings['sso'] = SSO, account: string | Error = '10
     issueToken: tokens.issueToken,
     settings,
     catalog: () => catalog.catalog,
+    lookUp: lookUpNow,
   });
   await stores.store.users.change('mara', { passwordHash: await hashPassword('correct horse') });
   const whoIs = async (grant: Grant) => (await tokens.resolveToken((await logIn(grant)).text)).user;

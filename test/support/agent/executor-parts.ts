@@ -1,6 +1,7 @@
 // The parts that execute a run of a store fixture, with the test's own pool and no threads.
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
 import type { Catalog } from '../../../src/catalog/kinds/models.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { makeBuildBrief } from '../../../src/execution/brief/brief.ts';
 import type { Reservation, WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
@@ -43,6 +44,7 @@ const catalog: Catalog = {
         images: false,
         documents: false,
         structured: 'tool',
+        thinkingTags: false,
         price,
       },
     ],
@@ -81,6 +83,7 @@ export function executorParts(
     budgets: { settles: () => undefined, refused: () => undefined, ended: async () => undefined },
     settings: () => SETTINGS,
     catalog: () => catalog,
+    lookUp: lookUpNow,
     workspaces,
     buildBrief: makeBuildBrief({
       store: kept,

@@ -247,6 +247,7 @@ function makeRunBook() {
         includeUsage: false,
         wantsStructured: false,
         resultInContent: false,
+        resultTool: null,
         usage: NO_USAGE,
         costUsd: 0,
         stopReason: null,
@@ -367,13 +368,22 @@ export async function openFixture(options: FixtureOptions = {}) {
     authenticate,
     acceptTurn: async (_caller, input) => {
       turns.push(input);
-      const { protocol, model: requestedModel, includeUsage, outputSchema, resultInContent, response } = input;
+      const {
+        protocol,
+        model: requestedModel,
+        includeUsage,
+        outputSchema,
+        resultInContent,
+        resultTool,
+        response,
+      } = input;
       const run = book.open({
         protocol,
         requestedModel,
         includeUsage,
         wantsStructured: outputSchema !== null,
         resultInContent,
+        resultTool,
         response,
       });
       play(run, book);

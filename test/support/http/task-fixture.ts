@@ -1,6 +1,7 @@
 // Scheduled tasks over HTTP and a real store: one of the user of every token, and one of another user.
 import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { NO_CAPABILITIES } from '../../../src/domain/capabilities/capability-config.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import { makeAccess } from '../../../src/operations/access.ts';
 import { recordLists } from '../../../src/operations/audit/lists.ts';
 import { makeAuditedAccess } from '../../../src/operations/audited-access.ts';
@@ -61,6 +62,7 @@ export async function taskFixture() {
     clock,
     slices: makeSlices(clock),
     definitions: () => ({ experts: new Map([['pilot', {}]]), teams: new Map([['press', {}]]) }) as never,
+    lookUp: lookUpNow,
     node: { onlineCapacity: () => now.capacity },
     disk: { shortage: () => now.shortage },
     makeSetup: async ({ target }) => ({ target, capabilityConfig: NO_CAPABILITIES, orchestration: null }),

@@ -2,6 +2,7 @@
 import { makeSlices } from '../../../src/domain/loop/slices.ts';
 import { loadCatalog } from '../../../src/catalog/kinds/models.ts';
 import { loadDefinitions } from '../../../src/catalog/load-definitions.ts';
+import { lookUpNow } from '../../../src/domain/capabilities/look-up.ts';
 import { type AuditEntry } from '../../../src/domain/people/audit.ts';
 import type { Administrator } from '../../../src/domain/people/user.ts';
 import { newId } from '../../../src/domain/ids.ts';
@@ -142,6 +143,7 @@ export async function auditedFixture() {
     settings: () => ({ ...SETTINGS, backup: { ...SETTINGS.backup, directory: '/backups' } }),
     catalog: () => catalog.catalog,
     definitions: () => loaded.definitions,
+    lookUp: lookUpNow,
     problems: { ofFiles: () => [], inEffect: () => [] },
     feeds: {},
     fixture: { isKept: () => true },

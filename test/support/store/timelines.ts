@@ -80,6 +80,7 @@ const RUN: RunRecord = {
   answer: null,
   wantsStructured: false,
   resultInContent: false,
+  resultTool: null,
   response: null,
   structuredOutput: null,
   backgroundPayload: null,

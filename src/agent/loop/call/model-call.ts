@@ -45,12 +45,12 @@ export interface ModelReply extends CallUsage {
 }
 
 /**
- * `streamed`: text was sent on, so the call can't be repeated unless nobody reads it (D8). `used`: what the failed call has cost all the same; null
- * when its server refused it, or was not reached.
+ * `streamed`: text was sent on, so that a repeated call begins a new block (D8). `isEmpty`: the reply is complete, and says and calls
+ * nothing. `used`: what the failed call has cost all the same; null when its server refused it, or was not reached.
  */
-export type CallEnd = { readonly pace: Pace } & (
-  | { readonly ok: true; readonly reply: ModelReply }
-  | { readonly ok: false; readonly failure: ModelFailure; readonly streamed: boolean; readonly used: CallUsage | null }
+export type CallEnd = { readonly pace: Pace; readonly streamed: boolean } & (
+  | { readonly ok: true; readonly reply: ModelReply; readonly isEmpty: boolean }
+  | { readonly ok: false; readonly failure: ModelFailure; readonly used: CallUsage | null }
 );
 
 /** The run was stopped in the middle of a call. */
@@ -108,15 +108,17 @@ export async function callModel(call: ModelCall): Promise<CallEnd> {
   // Its server has refused it, or was not reached.
   const isFruitless = failed instanceof UpstreamFault || failed instanceof UnreachedError;
   if (halt.isHalted) throw new CallStopped(HALTED, { used: usedIf(!isFruitless), pace });
+  const streamed = blocks !== null && hasText(reply);
   const fail = (failure: ModelFailure, wasWorkedOn: boolean): CallEnd => {
-    return { ok: false, failure, streamed: blocks !== null && hasText(reply), used: usedIf(wasWorkedOn), pace };
+    return { ok: false, failure, streamed, used: usedIf(wasWorkedOn), pace };
   };
   // A reply may be complete though its server, which fell silent, has not ended it.
   const silence = failed === null ? null : watchdog.expired();
   if (silence !== null) return fail(silenceFailure(silence, brief.model, brief.limits), !isFruitless);
   const fault = failed ?? faultOfEnd(reply);
   if (fault !== null) return fail(failureOf(fault, brief, Date.now()), false);
-  return { ok: true, reply: { ...recordReply(reply, brief.model.model, call.usedIds), ...usedIf(true)! }, pace };
+  const recorded = { ...recordReply(reply, brief.model.model, call.usedIds), ...usedIf(true)! };
+  return { ok: true, reply: recorded, isEmpty: isEmpty(reply), streamed, pace };
 }
 
 /** What the call has used. A server that reports nothing and sends nothing has worked on it only where that is known. */
@@ -148,6 +150,11 @@ function streamOn(event: ModelEvent, blocks: TextBlocks): void {
   if (event.type === 'text') blocks.write(event.text);
   else if (BLOCK_ENDS.has(event.type)) blocks.close();
 }
+
+/** Thinking alone, or nothing. One that reached its limit, or was withheld, would do so again. */
+const isEmpty = ({ parts, ending }: Reply) =>
+  (ending === 'stop' || ending === 'tool-calls') &&
+  parts.every((part) => part.type === 'thinking' || (part.type === 'text' && part.text.trim() === ''));
 
 const hasText = ({ parts }: Reply) => parts.some(({ type }) => type === 'text');
 

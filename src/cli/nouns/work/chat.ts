@@ -1,7 +1,13 @@
 // `errand chat`: one turn of the agent, or a conversation.
 import type { Command } from 'commander';
 import type { Ask, Conversation } from '../../../client/conversation.ts';
-import { addToMessage, type ConversationEvent, type PartialMessage, textOfMessage } from '../../../client/messages.ts';
+import {
+  addToMessage,
+  type ConversationEvent,
+  type PartialMessage,
+  textOfDelta,
+  textOfMessage,
+} from '../../../client/messages.ts';
 import { converse } from '../../chat/converse.ts';
 import { callLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
@@ -112,7 +118,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
     for await (const event of events) {
       message = addToMessage(message, event);
       if (event.type === 'content_block_delta' && out.format !== 'json') {
-        const { text } = event.delta;
+        const text = textOfDelta(event);
         out.data(text);
         if (text !== '') isLineOpen = !text.endsWith('\n');
       }

@@ -38,12 +38,11 @@ export function sessionOf(
 /** Parts of a request that have no effect, though its client may count on them (M1, M4). */
 export type IgnoredPart = 'history' | 'tools';
 
-/** Which of them a request has: messages before its last user's, and tools of its client. */
-export function ignoredIn(messages: readonly { readonly role?: string | null }[], tools: unknown): IgnoredPart[] {
+/** Which of them a request has: messages before its last user's, and tools of its client but for one that it forces. */
+export function ignoredIn(messages: readonly { readonly role?: string | null }[], unusedTools: number): IgnoredPart[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
-  const hasTools = Array.isArray(tools) && tools.length > 0;
-  return [...(hasHistory ? (['history'] as const) : []), ...(hasTools ? (['tools'] as const) : [])];
+  return [...(hasHistory ? (['history'] as const) : []), ...(unusedTools > 0 ? (['tools'] as const) : [])];
 }
 
 /** The blocks of the last `user` message. `content` is the shape of a message's content in its protocol. */

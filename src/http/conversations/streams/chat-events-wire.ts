@@ -1,9 +1,9 @@
 // A run's journal as the chat-completions protocol's stream (§2.3, §4.2, C9, C11).
 import { completionIdOf } from '../../../domain/ids.ts';
 import type { Run } from '../../../domain/sessions/run.ts';
-import type { CompletionChunkWire } from '../../../wire/chat/completion.ts';
+import type { ChatDeltaWire, CompletionChunkWire, FinishReason } from '../../../wire/chat/completion.ts';
 import { errorBody, type ErrorFacts } from '../../replies/render-error.ts';
-import { renderChatUsage, secondsOf } from '../chat-wire.ts';
+import { finishReasonOf, renderChatUsage, resultDeltaOf, secondsOf } from '../chat-wire.ts';
 import { failureOf, STOPPED } from '../run-failure.ts';
 import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';
 
@@ -19,8 +19,8 @@ const EVENTS: EventTable<SentEvent> = {
     index === 0 || run.wantsStructured ? null : chunk(run, { content: BLOCK_SEPARATOR }),
   // With a schema, the content is the result's JSON text and nothing else.
   content_block_delta: ({ text }, run) => (run.wantsStructured ? null : chunk(run, { content: text })),
-  'run.result': ({ structuredOutput }, run) => chunk(run, { content: JSON.stringify(structuredOutput) }),
-  'run.finalizing': ({ stopReason }, run) => (stopReason === null ? null : chunk(run, {}, 'stop')),
+  'run.result': ({ structuredOutput }, run) => chunk(run, resultDeltaOf(run, JSON.stringify(structuredOutput))),
+  'run.finalizing': ({ stopReason }, run) => (stopReason === null ? null : chunk(run, {}, finishReasonOf(run))),
   message: ({ usage }, run) =>
     run.includeUsage ? data({ ...headOf(run), choices: [], usage: renderChatUsage(usage) }) : null,
   'run.done': () => DONE,
@@ -42,9 +42,7 @@ function endEarly(facts: ErrorFacts): SentEvent {
   return { name: null, data: errorBody(facts, 'chat') };
 }
 
-type Delta = CompletionChunkWire['choices'][number]['delta'];
-
-function chunk(run: Run, delta: Delta, finishReason: 'stop' | null = null): SentEvent {
+function chunk(run: Run, delta: ChatDeltaWire, finishReason: FinishReason | null = null): SentEvent {
   return data({ ...headOf(run), choices: [{ index: 0, delta, finish_reason: finishReason }] });
 }
 

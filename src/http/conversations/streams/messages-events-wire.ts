@@ -1,9 +1,10 @@
 // A run's journal as the Messages protocol's stream (§4.3, C10, C15).
 import { isoTime } from '../../../domain/clock.ts';
 import { messageIdOf } from '../../../domain/ids.ts';
+import type { JsonValue } from '../../../domain/json.ts';
 import type { MessagesStreamEvent } from '../../../wire/messages/stream-event.ts';
 import { errorBody, type ErrorFacts } from '../../replies/render-error.ts';
-import { renderUsage } from '../messages-wire.ts';
+import { renderUsage, stopReasonOf, toolUseOf } from '../messages-wire.ts';
 import { failureOf, STOPPED } from '../run-failure.ts';
 import { type EventTable, lookUp, type SentEvent, type StreamFormat } from './stream-format.ts';
 
@@ -29,8 +30,12 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
   content_block_delta: ({ index, text }, run) => (run.resultInContent ? null : blockDelta(index, text)),
   content_block_stop: ({ index }, run) => (run.resultInContent ? null : blockStop(index)),
   // Where the result is the content, nothing else is.
-  result_block_start: () => blockStart(0),
-  'run.result': ({ structuredOutput }) => blockDelta(0, JSON.stringify(structuredOutput)),
+  result_block_start: (_payload, run) =>
+    run.resultTool === null
+      ? blockStart(0)
+      : { type: 'content_block_start', index: 0, content_block: toolUseOf(run, run.resultTool) },
+  'run.result': ({ structuredOutput }, { resultTool }) =>
+    resultTool === null ? blockDelta(0, JSON.stringify(structuredOutput)) : inputDelta(0, structuredOutput),
   result_block_stop: () => blockStop(0),
   tool_use: ({ toolUseId, name, input }) => ({ type: 'tool_use', tool_use_id: toolUseId, name, input }),
   tool_result: ({ toolUseId, name, ok, output, durationMs }) => ({
@@ -58,14 +63,16 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
     request_id: requestId,
     tool_use_id: toolUseId,
   }),
-  'run.finalizing': ({ stopReason, usage }) =>
-    stopReason === null
+  'run.finalizing': ({ stopReason: why, usage }, { resultTool }) => {
+    const stopReason = stopReasonOf({ stopReason: why, resultTool });
+    return stopReason === null
       ? null
       : {
           type: 'message_delta',
           delta: { stop_reason: stopReason, stop_sequence: null },
           usage: renderUsage(usage),
-        },
+        };
+  },
   message: ({ structuredOutput }) =>
     structuredOutput === undefined ? null : { type: 'result', subtype: 'success', structured_output: structuredOutput },
   'run.done': () => ({ type: 'message_stop' }),
@@ -79,6 +86,14 @@ function blockStart(index: number): MessagesStreamEvent {
 
 function blockDelta(index: number, text: string): MessagesStreamEvent {
   return { type: 'content_block_delta', index, delta: { type: 'text_delta', text } };
+}
+
+function inputDelta(index: number, input: JsonValue): MessagesStreamEvent {
+  return {
+    type: 'content_block_delta',
+    index,
+    delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+  };
 }
 
 function blockStop(index: number): MessagesStreamEvent {

@@ -1,11 +1,11 @@
 // A run's journal as the Responses protocol's stream (M3): each event in the order of the official one, numbered from 0.
 import type { EventPayloads, EventType, JournalEvent } from '../../../domain/sessions/journal-event.ts';
 import { messageIdOf } from '../../../domain/ids.ts';
-import type { Run } from '../../../domain/sessions/run.ts';
+import type { ResultTool, Run } from '../../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../../domain/sessions/usage.ts';
 import type { ResponsesStreamEvent } from '../../../wire/responses/stream-event.ts';
 import type { ErrorFacts } from '../../replies/render-error.ts';
-import { messageOf, outputTextOf, renderResponse } from '../responses-wire.ts';
+import { callOf, messageOf, outputTextOf, renderResponse } from '../responses-wire.ts';
 import type { Position, Retelling, SentEvent, StreamFormat } from './stream-format.ts';
 
 export const RESPONSES_FORMAT: StreamFormat = {
@@ -103,9 +103,11 @@ class ResponseStream implements Retelling {
     },
     'run.result': ({ structuredOutput }) => {
       this.#run = { ...this.#run, structuredOutput: { value: structuredOutput } };
+      const result = JSON.stringify(structuredOutput);
+      if (this.#run.resultTool !== null) return [...this.#begin(), ...this.#call(this.#run.resultTool, result)];
       const opened = this.#openItem();
       const item = this.#item!;
-      return [...opened, this.#say(item, JSON.stringify(structuredOutput)), ...this.#closeItem(item)];
+      return [...opened, this.#say(item, result), ...this.#closeItem(item)];
     },
     'run.finalizing': ({ stopReason, usage }) => {
       this.#run = { ...this.#run, stopReason, usage };
@@ -160,6 +162,19 @@ class ResponseStream implements Retelling {
       ...begun,
       { type: 'response.output_item.added', output_index: index, item: messageOf(item.id, null, 'in_progress') },
       { type: 'response.content_part.added', ...placeOf(item), part: outputTextOf('') },
+    ];
+  }
+
+  /** The one item of a run that answers with a call. */
+  #call(tool: ResultTool, input: string): Unnumbered[] {
+    const { id, ...call } = callOf(this.#run, tool, input, 'completed');
+    const place = { item_id: id, output_index: 0 };
+    const begun = { id, ...call, arguments: '', status: 'in_progress' as const };
+    return [
+      { type: 'response.output_item.added', output_index: 0, item: begun },
+      { type: 'response.function_call_arguments.delta', ...place, delta: input },
+      { type: 'response.function_call_arguments.done', ...place, arguments: input },
+      { type: 'response.output_item.done', output_index: 0, item: { id, ...call } },
     ];
   }
 

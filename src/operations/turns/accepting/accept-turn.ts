@@ -11,7 +11,7 @@ import { ErrandError, notFound, unprocessable } from '../../../domain/errors.ts'
 import { overUserQuota } from '../../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Contents } from '../../../domain/sessions/contents.ts';
-import { outputSchemaField, schemaRefusal } from '../../../domain/schema/output-schema.ts';
+import { schemaRefusal } from '../../../domain/schema/output-schema.ts';
 import type { Protocol, Run } from '../../../domain/sessions/run.ts';
 import type { SessionSetup } from '../../../domain/sessions/session.ts';
 import type { KeyCaller } from '../../../domain/people/user.ts';
@@ -71,7 +71,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
     const earlier = await findSubmitted(store, caller, input);
     if (earlier !== undefined) return replayOf(earlier, input);
     refuseWithoutSpace(disk);
-    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input);
+    if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.schemaField ?? '');
     const session = input.sessionId === null ? null : await access.session(caller, input.sessionId);
     const hold = blobs.hold();
     let fresh = false;
@@ -121,6 +121,7 @@ async function admit(
     response: input.response,
     outputSchema: input.outputSchema,
     resultInContent: input.resultInContent,
+    resultTool: input.resultTool,
     sessionId: input.sessionId,
     sessionSeq: input.sessionSeq,
     afterRunSeq: input.afterRunSeq ?? null,
@@ -207,9 +208,9 @@ const ENDPOINTS: Readonly<Record<Protocol, string>> = {
   responses: 'Responses',
 };
 
-async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, input: TurnInput): Promise<void> {
+async function requireSchema(schemas: AcceptParts['schemas'], schema: JsonObject, field: string): Promise<void> {
   const fault = await schemas.check(schema);
-  if (fault !== null) throw schemaRefusal(outputSchemaField(input))(fault.pointer, fault.mustBe);
+  if (fault !== null) throw schemaRefusal(field)(fault.pointer, fault.mustBe);
 }
 
 interface ContentParts {

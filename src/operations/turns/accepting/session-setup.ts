@@ -6,6 +6,7 @@ import {
   type CapabilityConfig,
   NO_CAPABILITIES,
 } from '../../../domain/capabilities/capability-config.ts';
+import type { LookUp } from '../../../domain/capabilities/look-up.ts';
 import type { Orchestration } from '../../../domain/capabilities/orchestration.ts';
 import type { SessionSetup } from '../../../domain/sessions/session.ts';
 import { parseTarget } from '../../../domain/capabilities/target.ts';
@@ -17,6 +18,7 @@ import { connectionsOf } from '../../capabilities/connections.ts';
 export interface SetupParts {
   readonly store: Pick<Store, 'definitionIds' | 'connections'>;
   definitions(): Definitions;
+  readonly lookUp: LookUp;
 }
 
 /** Returns what a session that a key opens now gets. */
@@ -27,8 +29,8 @@ export type MakeSetup = (key: Pick<ApiKey, 'target' | 'capabilityConfig' | 'user
  * expert or the team does. A target that no longer exists gives nothing: the run reports it.
  */
 export function makeSessionSetup(parts: SetupParts): MakeSetup {
+  const { definitions, lookUp } = parts;
   return async ({ target, capabilityConfig, userSeq }) => {
-    const definitions = parts.definitions();
     const parsed = parseTarget(target) ?? { kind: 'free' };
     const setup = (config: CapabilityConfig, orchestration: Orchestration | null = null): SessionSetup => ({
       target,
@@ -37,14 +39,14 @@ export function makeSessionSetup(parts: SetupParts): MakeSetup {
     });
     if (parsed.kind === 'free') return setup(await configOfKey(parts, capabilityConfig));
     if (parsed.kind === 'expert') {
-      const expert = definitions.experts.get(parsed.name);
+      const expert = await lookUp(() => definitions().experts.get(parsed.name));
       if (expert === undefined) return setup(NO_CAPABILITIES);
       return setup(await configOf(parts, { experts: [expert], subagents: expert.subagents, userSeq }));
     }
-    const team = definitions.teams.get(parsed.name);
+    const team = await lookUp(() => definitions().teams.get(parsed.name));
     if (team === undefined) return setup(NO_CAPABILITIES);
-    const cast: Cast = { experts: expertsOf(team, definitions), subagents: team.members, userSeq };
-    return setup(await configOf(parts, cast), orchestrationOf(team, definitions));
+    const cast: Cast = { experts: expertsOf(team, definitions()), subagents: team.members, userSeq };
+    return setup(await configOf(parts, cast), orchestrationOf(team, definitions()));
   };
 }
 

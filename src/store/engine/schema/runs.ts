@@ -70,6 +70,8 @@ CREATE TABLE runs (
   history_asked      BLOB,
   history_answered   BLOB,
   history_streamed   BLOB,
+  -- JSON: the tool of its client that its result is a call of; NULL for any other reply.
+  result_tool        TEXT,
   CHECK (outcome IS NOT 'completed' OR (output_schema IS NULL) = (structured_output IS NULL)),
   CHECK ((finished_at IS NOT NULL) = (status = 'completed' OR status = 'failed' OR status = 'canceled'
     OR status = 'incomplete'))

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { NO_DEFINITIONS } from '../../../../src/catalog/definitions.ts';
+import { lookUpNow } from '../../../../src/domain/capabilities/look-up.ts';
 import { ErrandError } from '../../../../src/domain/errors.ts';
 import type { Settings } from '../../../../src/domain/settings.ts';
 import type { KeyCaller } from '../../../../src/domain/people/user.ts';
@@ -54,7 +55,7 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
     schemas: { check: async () => null },
     settings: () => ({ ...SETTINGS, workspace }),
     fetchImages: async () => undefined,
-    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS }),
+    makeSetup: makeSessionSetup({ store: stores.store, definitions: () => NO_DEFINITIONS, lookUp: lookUpNow }),
     clock: stores.clock,
     log: makeLog({ level: 'info' }, { write: (line) => void lines.push(line) }),
     closing: () => false,
@@ -73,6 +74,8 @@ async function fixture({ start = null, workspace = SETTINGS.workspace, kept, loo
         background: null,
         outputSchema: null,
         resultInContent: false,
+        resultTool: null,
+        schemaField: null,
         response: null,
         includeUsage: false,
         ...over,
