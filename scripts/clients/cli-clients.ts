@@ -165,10 +165,7 @@ const cline: Client = {
     const screen = await openScreen({ file, args: [...model, '--id', sessionId, '-i'], home });
     try {
       await screen.shows(FIRST.answer);
-      for (const { said, answer } of NEXT) {
-        await screen.type(said);
-        await screen.shows(`* ${answer}`);
-      }
+      for (const { said, answer } of NEXT) await screen.ask(said, `* ${answer}`);
     } finally {
       screen.close();
     }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { JsonObject } from '../../src/domain/json.ts';
+import { rowsOf } from '../../test/support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../test/support/daemon/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../../test/support/model/model-server.ts';
 import { seeingModel } from '../../test/support/model/models-yaml.ts';
@@ -26,7 +27,7 @@ export interface Place {
   readonly model: ModelServer;
   recorded(): readonly Recorded[];
   /** How many sessions the key has that don't belong to requests beside its conversation. */
-  sessions(): Promise<number>;
+  sessions(): number;
 }
 
 export interface Ground {
@@ -54,7 +55,7 @@ export async function openGround(): Promise<Ground> {
       const home = path.join(homes, id);
       await mkdir(path.join(home, 'work'), { recursive: true });
       const url = `http://127.0.0.1:${(recorder.address() as AddressInfo).port}`;
-      return { url, key, home, model, recorded: () => recorded, sessions: () => countSessions(daemon, key) };
+      return { url, key, home, model, recorded: () => recorded, sessions: () => countSessions(daemon, id) };
     },
     close: async () => {
       recorder.closeAllConnections();
@@ -72,10 +73,9 @@ async function makeKey(daemon: DaemonProcess, continueBy: string): Promise<{ id:
   return (await daemon.admin('POST', '/api/v1/keys', body)) as { id: string; key: string };
 }
 
-async function countSessions(daemon: DaemonProcess, key: string): Promise<number> {
-  const reply = await fetch(`${daemon.url}/openapi/v1/sessions`, { headers: { 'x-api-key': key } });
-  const { items } = (await reply.json()) as { items: readonly { title: string }[] };
-  return items.filter(({ title }) => /(first|second|third)-words/.test(title)).length;
+function countSessions(daemon: DaemonProcess, keyId: string): number {
+  const ofKey = 'SELECT s.id FROM sessions s JOIN api_keys k ON k.seq = s.key_seq WHERE k.id = ? AND s.throw_away = 0';
+  return rowsOf(daemon, ofKey, keyId).length;
 }
 
 /** Passes a request on to the daemon, and its reply back. Returns it when it was a POST of JSON. */

@@ -38,8 +38,8 @@ export async function runProgram({ file, args, env, home }: ProgramCall): Promis
 
 /** A program in a terminal of its own. */
 export interface Screen {
-  /** Types a line, once it is there, and ends it. */
-  type(line: string): Promise<void>;
+  /** Types a line, and ends it until the program takes it and shows the answer. */
+  ask(line: string, answer: string): Promise<void>;
   /** Resolves when this can be read there. */
   shows(text: string): Promise<void>;
   close(): void;
@@ -52,15 +52,20 @@ export async function openScreen({ file, args, home }: Omit<ProgramCall, 'env'>)
       cwd: path.join(home, 'work'),
       env: environment(home),
     });
+  const has = (text: string): boolean => tmux('capture-pane', '-p').includes(text);
   const shows = async (text: string): Promise<void> => {
-    await waitFor(() => tmux('capture-pane', '-p').includes(text));
+    await waitFor(() => has(text), { what: `${text} on the screen of ${file}` });
   };
   tmux('new-session', '-d', '-x', '120', '-y', '40', file, ...args);
   return {
-    type: async (line) => {
+    ask: async (line, answer) => {
       tmux('send-keys', '-l', line);
       await shows(line);
-      tmux('send-keys', 'Enter');
+      const isAnswered = (): boolean => {
+        tmux('send-keys', 'Enter');
+        return has(answer);
+      };
+      await waitFor(isAnswered, { everyMs: 1_000, what: `${answer} on the screen of ${file}` });
     },
     shows,
     close: () => void tmux('kill-server'),

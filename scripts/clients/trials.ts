@@ -18,7 +18,7 @@ export async function tryClient(client: Client, ground: Ground, folder: string):
     assert.equal(answers[0], WORDS[0].answer);
   });
   const streamed = place.recorded().some(({ body }) => body['stream'] === true);
-  const remembered = await outcomeOf(() => requireMemory(place, answers));
+  const remembered = await outcomeOf(async () => requireMemory(place, answers));
   return {
     answers: answered,
     streams:
@@ -30,12 +30,12 @@ export async function tryClient(client: Client, ground: Ground, folder: string):
 }
 
 /** All that was said is in one session, and its model was asked with each message once. */
-async function requireMemory(place: Place, answers: readonly string[]): Promise<void> {
+function requireMemory(place: Place, answers: readonly string[]): void {
   assert.deepEqual(
     answers,
     WORDS.map(({ answer }) => answer),
   );
-  assert.equal(await place.sessions(), 1, 'more than one session');
+  assert.equal(place.sessions(), 1, 'more than one session');
   const asked = place.model.requests.map(({ body }) => JSON.stringify(body.messages));
   const words = WORDS.map(({ said }) => said.split(' ')[0]!);
   const last = asked.findLast((messages) => words.every((word) => messages.includes(word)));

@@ -77,6 +77,8 @@ test.each([
     const turns = replies.filter((reply) => reply.isTurn).map(({ session }) => session);
     expect(turns).toHaveLength(3);
     expect(new Set(turns).size).toBe(1);
+  // codex says each time that nothing is to be stored.
+  expect(rowsOf(daemon, `SELECT throw_away FROM sessions WHERE id = '${turns[0]}'`)).toEqual([{ throw_away: 0 }]);
     const others = replies.filter((reply) => !reply.isTurn).map(({ session }) => session);
     expect(others).toHaveLength(besides);
     for (const session of others) {
