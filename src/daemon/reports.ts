@@ -10,6 +10,7 @@ import type { Defined, LostPins } from '../domain/capabilities/pin.ts';
 import { wordsOfDifference } from '../domain/nodes/differences.ts';
 import { type Clock, isoTime, isUnset, systemClock } from '../domain/clock.ts';
 import type { BrowserPart } from '../execution/brief/browser-part.ts';
+import type { UnusableTools } from '../execution/unusable-tools.ts';
 import type { WorkerPool } from '../execution/pool/worker-pool.ts';
 import type { WorkerNodes } from '../execution/queue/node.ts';
 import type { Disk } from '../files/disk.ts';
@@ -39,6 +40,7 @@ export interface ReportParts {
   readonly node: Pick<WorkerNodes, 'list' | 'own' | 'silence'>;
   readonly sandbox: () => SandboxProbe;
   readonly browser: Pick<BrowserPart, 'state'>;
+  readonly unusableTools: Pick<UnusableTools, 'wordsOn'>;
   readonly startedAt: number;
   readonly backups: { health(): BackupHealth | null };
   readonly files: WriteWatch;
@@ -100,6 +102,7 @@ export function makeReports(parts: ReportParts) {
       parts: [
         ...withWords(parts, ofMachine, withDatabase(location, await store.figures())),
         pinsPart(await lostPins(definedBy(live.catalog(), live.definitions()))),
+        ...toolsPart(parts),
       ],
       version: VERSION,
       nodeVersion: process.versions.node,
@@ -253,6 +256,12 @@ const PINS_ON_A_LINE = 3;
 function pinsPart(lost: LostPins<MovablePin>): PartReport {
   if (lost.total === 0) return ok('pins');
   return { name: 'pins', state: 'degraded', detail: wordsOfPins(lost, PINS_ON_A_LINE) };
+}
+
+/** What MCP servers list that no agent can use; "tools" of a server in mcp-servers.yaml, without them, ends it. */
+function toolsPart({ live, unusableTools }: ReportParts): PartReport[] {
+  const words = unusableTools.wordsOn(live.definitions().mcpServers.keys());
+  return words.length === 0 ? [] : [{ name: 'tools', state: 'degraded', detail: words.join('; ') }];
 }
 
 function auditPart({ auditFault }: ReportParts): PartReport[] {

@@ -26,11 +26,12 @@ export async function checkMcp(task: McpCheckTask): Promise<McpCheckReport> {
     startMs: Math.round(startMs),
     listMs: Math.round(listMs),
     tools: tools.map(({ description }, at) => ({ name: names[at]!, description })),
+    leftOut: connection.leftOut,
     stderr: '',
   };
 }
 
-const NOTHING = { serverName: '', startMs: null, listMs: null, tools: [] };
+const NOTHING = { serverName: '', startMs: null, listMs: null, tools: [], leftOut: [] };
 
 function startOf({ serverName, startMs }: McpConnection): Finding {
   const name = serverName === '' ? 'The server' : `The server ("${serverName}")`;

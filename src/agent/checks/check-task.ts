@@ -2,7 +2,7 @@
 import type { EgressRule } from '../../domain/egress.ts';
 import type { Ways } from '../../outbound/ways/ways.ts';
 import type { McpGrant, ModelGrant, SandboxGrant } from '../port/grants.ts';
-import type { RunLimits } from '../port/protocol.ts';
+import type { RunLimits, UnusableTool } from '../port/protocol.ts';
 
 /** `warning`: it works, but not as it should. `skipped`: it was not tested; the detail says why. */
 export type FindingState = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -46,6 +46,8 @@ export interface McpCheckReport {
   readonly listMs: number | null;
   /** Its tools, under the names that models see. */
   readonly tools: readonly { readonly name: string; readonly description: string }[];
+  /** Those that no agent can use. */
+  readonly leftOut: readonly UnusableTool[];
   /** The end of its standard error when it failed, at most 8 kB. */
   readonly stderr: string;
 }

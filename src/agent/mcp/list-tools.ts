@@ -3,6 +3,7 @@ import type { Client, RequestOptions } from '@modelcontextprotocol/client';
 import { MB } from '../../domain/byte-units.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { ResultCheck } from '../result/result-schema.ts';
+import type { UnusableTool } from '../port/protocol.ts';
 import { McpFailure } from './failure.ts';
 import { readToolSchema } from './tool-schema.ts';
 
@@ -12,6 +13,7 @@ const MAX_SCHEMA_BYTES = MB;
 const MAX_PAGES = 64;
 const MAX_DESCRIPTION_CHARACTERS = 8_192;
 const MAX_NAME_CHARACTERS = 256;
+const SHOWN_NAME_CHARACTERS = 40;
 
 /** A tool as its server offers it. */
 export interface ServerTool {
@@ -24,7 +26,7 @@ export interface ServerTool {
 export interface ListedTools {
   readonly tools: readonly ServerTool[];
   /** The tools that were left out, by name, and why. */
-  readonly leftOut: readonly { readonly name: string; readonly why: string }[];
+  readonly leftOut: readonly UnusableTool[];
   /** How many tools were left out because there are too many. */
   readonly surplus: number;
   /** Names that the grant asks for and the server does not have. */
@@ -68,23 +70,29 @@ function needsTask({ execution }: JsonObject): boolean {
 
 function makeListing(wanted: readonly string[] | null) {
   const tools = new Map<string, ServerTool>();
-  const leftOut: { name: string; why: string }[] = [];
+  const leftOut: UnusableTool[] = [];
   let schemaBytes = 0;
   let surplus = 0;
+  const leave = (name: string, why: string): void => {
+    if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why });
+  };
   const take = (value: JsonValue): void => {
-    if (!isJsonObject(value)) return;
+    if (!isJsonObject(value)) return wanted === null ? leave('', 'it is not an object') : undefined;
     const { name, description } = value;
-    if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_CHARACTERS) return;
-    if ((wanted !== null && !wanted.includes(name)) || tools.has(name)) return;
+    if (typeof name !== 'string' || name === '') return wanted === null ? leave('', 'it has no name') : undefined;
+    if (wanted !== null && !wanted.includes(name)) return;
+    if (name.length > MAX_NAME_CHARACTERS)
+      return leave(
+        `${name.slice(0, SHOWN_NAME_CHARACTERS)}…`,
+        `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
+      );
+    if (tools.has(name)) return leave(name, 'an earlier one has its name');
     if (tools.size >= MAX_TOOLS) {
       surplus += 1;
       return;
     }
     const schema = needsTask(value) ? TASK_ONLY : readToolSchema(value['inputSchema']);
-    if (!schema.ok) {
-      if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why: schema.why });
-      return;
-    }
+    if (!schema.ok) return leave(name, schema.why);
     schemaBytes += JSON.stringify(schema.modelSchema).length;
     if (schemaBytes > MAX_SCHEMA_BYTES) {
       surplus += 1;

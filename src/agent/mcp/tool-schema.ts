@@ -4,10 +4,13 @@ import { Ajv } from 'ajv';
 import { KB } from '../../domain/byte-units.ts';
 import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import { findReferenced } from '../../domain/schema/json-pointer.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
 import { withinCpuTime } from '../../threads/cpu-time.ts';
-import { compilePattern } from '../result/linear-pattern.ts';
+import { isLinearPattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
+import { mendSchema } from './mend-schema.ts';
+import { withObjectRoot } from './object-root.ts';
 
 const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 64;
@@ -15,6 +18,9 @@ const MAX_SCHEMAS = 2_000;
 /** CPU time: much more than an honest schema takes; the thread has other runs. */
 const COMPILE_CPU_MS = 500;
 const MAX_KNOWN = 256;
+
+const NO_OBJECT = 'its type is not object';
+const TOO_LARGE = `it is larger than ${MAX_BYTES / KB} KB`;
 
 export type ToolSchema =
   | { readonly ok: true; readonly modelSchema: JsonObject; readonly check: ResultCheck }
@@ -26,17 +32,25 @@ const ajv = new Ajv({ strict: false, validateFormats: false, logger: false });
 const compiled = new Map<string, ResultCheck>();
 
 /**
- * Reads a schema. Returns in words what makes it unusable: it could block the thread, or a model server would refuse it. It is
- * compiled when its tool is first called. External references are not followed.
+ * Reads a schema, and mends it (0011). Returns in words what makes it unusable: it could block the thread, or a model server would
+ * refuse it. It is compiled when its tool is first called. External references are not followed. What `modelSchema` has no words for,
+ * such as alternatives at the root, is checked all the same.
  */
 export function readToolSchema(value: JsonValue | undefined): ToolSchema {
-  if (!isJsonObject(value) || value['type'] !== 'object') return { ok: false, why: 'its type is not object' };
-  const text = isDeeperThan(value, MAX_DEPTH) ? null : JSON.stringify(value);
+  // A tool without parameters has none in many libraries.
+  const given = value ?? {};
+  const text = isDeeperThan(given, MAX_DEPTH) ? null : JSON.stringify(given);
   if (text === null) return { ok: false, why: `it nests deeper than ${MAX_DEPTH} levels` };
-  if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: `it is larger than ${MAX_BYTES / KB} KB` };
+  if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, why: TOO_LARGE };
   if (text.includes('"__proto__":')) return { ok: false, why: 'it uses "__proto__" as a name' };
-  const { $schema: _dialect, $id: _id, $comment: _comment, ...modelSchema } = value;
-  const schema = mapSchemas(modelSchema, inKnownWords);
+  if (!isJsonObject(given)) return { ok: false, why: NO_OBJECT };
+  const { $schema: _dialect, $id: _id, $comment: _comment, ...own } = given;
+  const mended = mendSchema(own);
+  const modelSchema = withObjectRoot(mended);
+  if (modelSchema === null) return { ok: false, why: NO_OBJECT };
+  // Alternatives are written out.
+  if (Buffer.byteLength(JSON.stringify(modelSchema)) > MAX_BYTES) return { ok: false, why: TOO_LARGE };
+  const schema = mapSchemas({ ...mended, type: 'object' }, inKnownWords);
   const why = faultOf(schema);
   if (why !== undefined) return { ok: false, why };
   const check: ResultCheck = (input) => {
@@ -65,41 +79,13 @@ function faultOf(schema: JsonObject): string | undefined {
   if (ajv.validateSchema(schema) !== true) return 'it is not a valid JSON Schema';
   for (const { schema: one } of inner) {
     const ref = one['$ref'];
-    if (typeof ref === 'string' && !leadsInto(schema, ref)) return 'it has a reference that does not resolve';
+    if (typeof ref === 'string' && findReferenced(schema, ref) === undefined)
+      return 'it has a reference that does not resolve';
     const patterns = [one['pattern'], ...Object.keys(objectOf(one['patternProperties']))];
-    if (patterns.some((pattern) => typeof pattern === 'string' && !isLinear(pattern)))
+    if (patterns.some((pattern) => typeof pattern === 'string' && !isLinearPattern(pattern)))
       return 'it has a pattern that cannot be matched in linear time';
   }
   return undefined;
-}
-
-function leadsInto(schema: JsonObject, ref: string): boolean {
-  if (ref === '#') return true;
-  if (!ref.startsWith('#/')) return false;
-  let at: JsonValue | undefined = schema;
-  for (const step of ref.slice(2).split('/')) {
-    const name = unescaped(step);
-    if (name === undefined || typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false;
-    at = (at as Record<string, JsonValue>)[name];
-  }
-  return isJsonObject(at) || typeof at === 'boolean';
-}
-
-function unescaped(step: string): string | undefined {
-  try {
-    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
-}
-
-function isLinear(pattern: string): boolean {
-  try {
-    compilePattern(pattern);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function checkOf(schema: JsonObject): ResultCheck {

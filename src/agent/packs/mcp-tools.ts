@@ -66,6 +66,10 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
     const why = `The MCP server "${grant.name}" ${connected.failure.why}. Its tools are not available in this turn.`;
     return { server: null, notes: [why] };
   }
+  const { leftOut } = connected.connection;
+  const redact = makeRedactor(grant.secrets.flatMap(secretsIn));
+  const named = leftOut.map(({ name, why }) => ({ name: redact(name).text, why }));
+  channel.send({ t: 'tools-listed', server: grant.name, leftOut: named });
   return { server: keepServer(grant, site, connected.connection, note), notes: notesOn(grant, connected.connection) };
 }
 

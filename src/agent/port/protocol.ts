@@ -67,6 +67,14 @@ export interface Turn {
   readonly notes?: readonly TurnNote[];
 }
 
+/** A tool of an MCP server that is offered to nobody. */
+export interface UnusableTool {
+  /** As its server calls it; empty when it has no name. */
+  readonly name: string;
+  /** What is wrong with it, as the rest of a sentence. */
+  readonly why: string;
+}
+
 /** Something that the agent has to know from a step on. */
 export interface TurnNote {
   /** The step whose results it follows; 0: it follows the request. */
@@ -85,6 +93,8 @@ export interface RunLimits {
   readonly maxReplyBytes: number;
   /** For how long a call is repeated while its model's server is down; 0: as after other failures. */
   readonly patienceMs: number;
+  /** The same for an endpoint that can't be reached, and never has answered as it is configured, if that is less. */
+  readonly unprovenPatienceMs: number;
 }
 
 /** As much of a text as is ever shown: all of it, or its start and end. */
@@ -212,12 +222,16 @@ export type Signal =
   /** A call of a model, by the catalog's name, is repeated while its server is down; then it goes on or is given up. */
   | ({ readonly t: 'model-wait' } & EventPayloads['model_wait.started'])
   | ({ readonly t: 'model-wait-over' } & EventPayloads['model_wait.ended'])
+  /** An endpoint, by how it is configured, has sent some of a reply: once for each that a thread has asked. */
+  | { readonly t: 'answered'; readonly configured: string }
   /** The text since the last step belongs to a reply that broke off, and is asked for again. */
   | { readonly t: 'discard' }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
+  /** An MCP server has listed its tools, of which no agent can use these. */
+  | { readonly t: 'tools-listed'; readonly server: string; readonly leftOut: readonly UnusableTool[] }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Before the first call that may change the workspace. */
   | { readonly t: 'changes-workspace'; readonly ack: number }

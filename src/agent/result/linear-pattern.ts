@@ -41,6 +41,16 @@ export function compilePattern(source: string): LinearPattern {
   };
 }
 
+/** Whether `compilePattern` takes it. */
+export function isLinearPattern(source: string): boolean {
+  try {
+    compilePattern(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function flagsFor(source: string): 'u' | '' {
   try {
     void new RegExp(source, 'u');

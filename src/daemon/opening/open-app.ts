@@ -130,10 +130,22 @@ export function openApp(parts: OpenAppParts): { readonly app: HttpApp; readonly 
 /** What the daemon reports of itself. */
 function openReports(parts: OpenAppParts, closing: () => boolean) {
   const { config, live, certificate, log, store, disk, sandbox, backups, anchor, startedAt, starting, rooms } = parts;
-  const { pool, node, browser } = rooms;
+  const { pool, node, browser, unusableTools } = rooms;
   const watched = { disk, sandbox, browser, backups, auditFault: anchor.fault, bucket: parts.bucket };
   const machine = { ...watched, starting, ...watchMachine(config, log) };
-  return makeReports({ config, live, certificate, store, pool, node, startedAt, closing, clock, ...machine });
+  return makeReports({
+    config,
+    live,
+    certificate,
+    store,
+    pool,
+    node,
+    unusableTools,
+    startedAt,
+    closing,
+    clock,
+    ...machine,
+  });
 }
 
 /** What an agent would get today. */

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** What a keyword's value holds: schemas in some arrangement, or no schema at all. */
-type Holds = 'schema' | 'list' | 'schema or list' | 'map' | 'nothing';
+export type Holds = 'schema' | 'list' | 'schema or list' | 'map' | 'nothing';
 
 interface Keyword {
   readonly holds: Holds;
@@ -39,6 +39,14 @@ const KEYWORDS: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
   ['additionalProperties', { holds: 'schema' }],
   ['propertyNames', { holds: 'schema' }],
 ]);
+
+/** What a keyword of Draft-07 holds; undefined for any other. */
+export const heldBy = (name: string): Holds | undefined => KEYWORDS.get(name)?.holds;
+
+/** Whether a keyword says nothing about which values fit. */
+export function isAnnotation(name: string): boolean {
+  return ANNOTATIONS.includes(name) || CONTENT.includes(name);
+}
 
 /** Whether a keyword belongs to Draft-07. */
 export function isKeyword(name: string): boolean {

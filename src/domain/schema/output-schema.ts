@@ -3,6 +3,8 @@ import { KB } from '../byte-units.ts';
 import { unprocessable } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isKeyword, listSchemas, mapSchemas, type SchemaLocation } from './json-schema.ts';
+import { inWordsOfDraft07, withPointers } from './newer-drafts.ts';
+import { pointerAsSent } from './pointers.ts';
 
 const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 32;
@@ -41,19 +43,23 @@ export function schemaRefusal(field: string): SchemaRefusal {
 }
 
 /**
- * The schema to work with: Draft-07 keywords only, without `$id`, `$schema` and `$comment`. Everything that can be told
- * without compiling is checked here, in time that grows with the schema's size alone. Throws `unprocessable`.
+ * The schema to work with: Draft-07 keywords only, without `$id`, `$schema` and `$comment`, of any schema that Draft-07 can express.
+ * Everything that can be told without compiling is checked here, in time that grows with the schema's size alone. Throws
+ * `unprocessable`, with the place in the schema as it was sent.
  */
 export function readOutputSchema(value: JsonValue | undefined, field: string): JsonObject {
-  const refuse = schemaRefusal(field);
-  const schema = typeof value === 'boolean' ? booleanSchema(value) : value;
-  if (!isJsonObject(schema)) throw refuse('', 'must be a JSON Schema: an object, true or false');
-  requireSize(schema, refuse);
+  const refuseAt = schemaRefusal(field);
+  const sent = typeof value === 'boolean' ? booleanSchema(value) : value;
+  if (!isJsonObject(sent)) throw refuseAt('', 'must be a JSON Schema: an object, true or false');
+  const refuse: SchemaRefusal = (pointer, mustBe) => refuseAt(pointerAsSent(sent, pointer), mustBe);
+  requireSize(sent, refuse);
+  const worded = inWordsOfDraft07(sent);
   const counts = { schemas: 0, properties: 0, enumValues: 0 };
-  const clean = mapSchemas(schema, (inner, place) => {
+  mapSchemas(worded, (inner, place) => {
     requireLimits(inner, place, { counts, refuse });
-    return cleanSchema(inner, place, refuse);
+    return inner;
   });
+  const clean = mapSchemas(withPointers(worded), (inner, place) => cleanSchema(inner, place, refuse));
   requireRefs(clean, refuse);
   return clean;
 }
@@ -103,7 +109,7 @@ function requireLimits(schema: JsonObject, { pointer, depth }: SchemaLocation, {
   if (Array.isArray(schema['enum'])) counts.enumValues += schema['enum'].length;
   if (counts.enumValues > MAX_ENUM_VALUES) throw refuse('', `must have at most ${MAX_ENUM_VALUES} enum values in all`);
   const newer = Object.keys(schema).find((name) => REFUSED_KEYWORDS.has(name));
-  if (newer !== undefined) throw refuse(`${pointer}/${newer}`, 'is not a keyword of JSON Schema Draft-07');
+  if (newer !== undefined) throw refuse(`${pointer}/${newer}`, 'has no equivalent in JSON Schema Draft-07');
 }
 
 function cleanSchema(schema: JsonObject, { pointer }: SchemaLocation, refuse: SchemaRefusal): JsonObject {
@@ -127,7 +133,7 @@ function requireRefs(root: JsonObject, refuse: SchemaRefusal): void {
     const ref = schema['$ref'];
     const looks = ref === undefined ? [] : [targetOf(ref, pointer, refuse)];
     if (looks.some((target) => !schemas.has(target) && !isBooleanDefinition(root, target)))
-      throw refuse(`${pointer}/$ref`, 'must name a schema that exists under #/definitions');
+      throw refuse(`${pointer}/$ref`, 'must name a schema that exists in it');
     nodes.set(pointer, { looks });
     // Keywords next to a `$ref` are ignored, so they check nothing.
     if (insteadOf !== null && schemas.get(insteadOf)!.schema['$ref'] === undefined)
@@ -142,7 +148,7 @@ function isBooleanDefinition({ definitions }: JsonObject, pointer: string): bool
 }
 
 function targetOf(ref: JsonValue, pointer: string, refuse: SchemaRefusal): string {
-  if (typeof ref !== 'string' || !ref.startsWith('#/definitions/'))
+  if (typeof ref !== 'string' || !ref.startsWith('#/'))
     throw refuse(`${pointer}/$ref`, 'must be local: #/definitions/…');
   try {
     return decodeURIComponent(ref.slice(1));

@@ -22,6 +22,7 @@ import { grantModel, type ResolvedModel } from '../brief/resolve-model.ts';
 import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import { makeOneShotHost } from '../../threads/one-shot.ts';
 import type { ThreadFailure } from '../../threads/thread-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
@@ -39,6 +40,9 @@ export interface CheckParts {
   readonly locations: SecretLocations;
   settings(): Settings;
   sandbox(): SandboxGrant | null;
+  readonly unusableTools: Pick<UnusableTools, 'listed'>;
+  /** Called when a model has replied, with how its endpoint is configured. */
+  answered(configured: string): void;
 }
 
 export interface Checks {
@@ -83,41 +87,48 @@ export function makeChecks(parts: CheckParts): Checks {
       return { kind: 'mcp', grant, workspace, sandbox: sandboxFor(parts), egress: settings().egress.allow };
     };
     try {
-      return await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
+      const report = await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
+      if (report.listMs !== null) parts.unusableTools.listed(grant.name, report.leftOut);
+      return report;
     } finally {
-      if (workspace !== undefined) await removeWorkspace(workspace);
+      if (workspace !== undefined) await removeWorkspace(log, workspace);
     }
-  }
-
-  async function removeWorkspace(directory: string): Promise<void> {
-    await removeTree(directory).catch((error: unknown) => {
-      log.warn({ err: error, directory }, 'what a check left behind could not be removed');
-    });
   }
 
   return {
     checkModel: async (resolved, { context }, signal) => {
       const { name, maxInFlight } = resolved.endpoint;
+      const grant = grantModel(resolved);
       let release: (() => void) | undefined;
       const prepare = async () => {
         release = await holdPermit(permits, name, maxInFlight, signal);
-        return { kind: 'model' as const, grant: grantModel(resolved), limits: limitsOf(settings()), context };
+        return { kind: 'model' as const, grant, limits: limitsOf(settings()), context };
       };
       try {
-        return await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        const report = await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        if (hasReplied(report)) parts.answered(grant.configured);
+        return report;
       } finally {
         release?.();
       }
     },
     checkMcpServer: async (server, signal) => {
       const granted = grantMcpServer(server, locations);
-      if (granted.ok) return checkMcp(granted.grant, signal);
-      const detail = `The server cannot be started: ${granted.why}.`;
-      const findings = [{ check: 'secrets', state: 'failed' as const, detail }];
-      return { findings, serverName: '', startMs: null, listMs: null, tools: [], stderr: '' };
+      return granted.ok ? checkMcp(granted.grant, signal) : notStarted(granted.why);
     },
     stop: () => void threads.stop(),
   };
+}
+
+function notStarted(why: string): McpCheckReport {
+  const findings = [{ check: 'secrets', state: 'failed' as const, detail: `The server cannot be started: ${why}.` }];
+  return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], stderr: '' };
+}
+
+async function removeWorkspace(log: Log, directory: string): Promise<void> {
+  await removeTree(directory).catch((error: unknown) => {
+    log.warn({ err: error, directory }, 'what a check left behind could not be removed');
+  });
 }
 
 interface CheckLimits {
@@ -173,8 +184,12 @@ function limitsOf({ model }: Settings): RunLimits {
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: 0,
+    unprovenPatienceMs: 0,
   };
 }
+
+const hasReplied = ({ findings }: ModelCheckReport) =>
+  findings.some(({ check, state }) => check === 'stream' && state !== 'failed');
 
 function ended(): ErrandError {
   return new ErrandError('unavailable', 'The check was ended before it was done.');

@@ -18,6 +18,7 @@ import type { Permit, Permits } from '../pool/permits.ts';
 import type { WorkerRun } from '../pool/run-on-thread.ts';
 import type { Reservation, WorkerPool } from '../pool/worker-pool.ts';
 import type { BudgetGate } from './budget-gate.ts';
+import type { UnusableTools } from '../unusable-tools.ts';
 import type { RunServices } from '../run-services.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
@@ -33,11 +34,14 @@ export interface ExecutorParts {
   readonly budgets: Pick<BudgetGate, 'settles' | 'refused' | 'ended'>;
   readonly broker: Pick<Broker, 'admit'>;
   readonly collector: Pick<Collector, 'baselineOf'>;
+  readonly unusableTools: Pick<UnusableTools, 'listed'>;
   settings(): Settings;
   catalog(): Catalog;
   readonly lookUp: LookUp;
   /** Called after text was discarded: it is erased a day later. */
   readonly textDiscarded?: (() => void) | undefined;
+  /** Called when an endpoint, by how it is configured, has sent some of a reply. */
+  readonly endpointAnswered?: ((configured: string) => void) | undefined;
   /** Called after each call of a model. */
   readonly modelCalled?: ((call: { readonly endpoint: string; readonly outcome: CallOutcome }) => void) | undefined;
 }

@@ -114,10 +114,14 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       return acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
     case 'permit-returned':
       return state.permit?.release();
+    case 'answered':
+      return state.parts.endpointAnswered?.(signal.configured);
     case 'discard':
       return discard(state);
     case 'call-failed':
       return takeFailure(state, signal, endpoint);
+    case 'tools-listed':
+      return state.parts.unusableTools.listed(signal.server, signal.leftOut);
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
     // Its thread handles the end.
@@ -215,6 +219,7 @@ const WORDS: Readonly<Record<ServiceName, string>> = {
   read_document: 'The document could not be read.',
   keep_screenshot: 'The picture could not be stored.',
   hold_budget: 'The budgets of the run could not be read.',
+  current_model: 'The configuration of the model could not be read.',
 };
 
 function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {

@@ -95,11 +95,19 @@ export function messagesIn(input: ResponsesRequest['input']): TurnMessages {
   return messages.map(({ role, content }) => ({ role: role!, ...(content !== undefined && { content }) }));
 }
 
-/** The blocks of the input: its text, or the last of its items that is a user's message (§1). */
+/**
+ * The blocks of the input: its text, or the last of its items that is a user's message (§1). Without any, what came of a function is what
+ * the user says.
+ */
 async function readInput(input: ResponsesRequest['input'], parts: ContentParts): Promise<InputBlock[]> {
   if (typeof input === 'string') return readContent(input, 'input', parts);
   const last = input.findLastIndex(({ type, role }) => role === 'user' && (type ?? 'message') === 'message');
-  if (last === -1) throw unprocessable('input', 'must hold a message whose role is user');
+  if (last === -1) {
+    const result = input.findLastIndex(({ type }) => type === 'function_call_output');
+    if (result === -1) throw unprocessable('input', 'must hold a message whose role is user');
+    const path = `input[${result}].output`;
+    return readContent(responsesContent.read(input[result]!.output, path), path, parts);
+  }
   const path = `input[${last}].content`;
   return readContent(responsesContent.read(input[last]!.content, path), path, parts);
 }

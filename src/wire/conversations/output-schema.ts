@@ -5,7 +5,7 @@ import { readOutputSchema } from '../../domain/schema/output-schema.ts';
 import type { Shape } from '../shapes/shape.ts';
 import { holdsStandIn } from '../shapes/stand-in.ts';
 
-/** A JSON Schema of Draft-07, as `readOutputSchema` leaves it. */
+/** A JSON Schema, in Draft-07 as `readOutputSchema` leaves it. */
 export const outputSchema: Shape<JsonObject> = {
   admits: (value) => value !== undefined,
   read: (value, path) => {
@@ -14,5 +14,8 @@ export const outputSchema: Shape<JsonObject> = {
     if (holdsStandIn(schema)) throw unprocessable(path, 'must be at most 64 KB');
     return schema;
   },
-  describe: () => ({ type: ['object', 'boolean'], description: 'A JSON Schema of Draft-07.' }),
+  describe: () => ({
+    type: ['object', 'boolean'],
+    description: 'A JSON Schema: all of Draft-07, and what of newer drafts and of OpenAPI has an equivalent there.',
+  }),
 };

@@ -43,6 +43,7 @@ beforeAll(async () => {
   const servers = {
     files: server('mcp-server.mjs', { enabled_by_default: true, env_files: { TOKEN: 'token' } }),
     absent: { command: '/opt/nothing/here' },
+    careless: { ...server('mcp-rogue.mjs'), args: [join(root, 'test/support/mcp/mcp-rogue.mjs'), 'sloppy', word] },
   };
   // JSON is YAML.
   writeFileSync(join(daemon.configDir, 'mcp-servers.yaml'), JSON.stringify({ servers }));
@@ -146,6 +147,37 @@ describe.skipIf(!probe.ok)('an MCP server', () => {
     await daemon.kill();
     await gone();
     await daemon.restart();
+  });
+
+  test('that lists its tools carelessly: a check, the status, the log and the agent name those that nobody can use', async () => {
+    const why = 'its type is not object';
+    const part = async () => {
+      const { body } = await cli('status');
+      return (body['parts'] as { name: string; detail: string }[]).find(({ name }) => name === 'tools')?.detail;
+    };
+    expect(await part()).toBeUndefined();
+    const checked = await cli('mcp', 'check', 'careless');
+    expect(checked.code).toBe(0);
+    expect(checked.body['findings']).toContainEqual({
+      check: 'tools',
+      state: 'warning',
+      detail: `The tool "list" is left out: ${why}.`,
+    });
+    expect(await part()).toContain(
+      `the MCP server "careless" lists tools that can't be used: "list" (${why}), "words" (`,
+    );
+    expect(daemon.stderr()).toContain('an MCP server lists tools that cannot be used');
+    expect(daemon.stderr().replaceAll('\\"', '"')).toContain(`"list" (${why})`);
+    const key = await cli('keys', 'create', '--user', daemon.adminName, '--scope', 'conversation', '--mcp', 'careless');
+    const from = model.requests.length;
+    model.script(({ step }) =>
+      step === 0 ? { tools: [{ name: 'mcp__careless__alternatives', input: { kind: 'id', id: 1 } }] } : { text: 'ok' },
+    );
+    await takeTurn({ url: daemon.url, apiKey: String(key.body['key']) }, { content: 'Look.' });
+    const asked = JSON.stringify(model.requests[from]!.body);
+    expect(asked.replaceAll('\\"', '"')).toContain(`Unusable tools of the MCP server "careless": "list" (${why})`);
+    expect(asked).toContain('mcp__careless__no_schema');
+    await gone();
   });
 
   test('can be checked from the command line', async () => {

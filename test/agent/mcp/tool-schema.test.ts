@@ -48,18 +48,12 @@ test('what models see keeps the words of the server, without its identity', () =
 
 test.each<[string, JsonValue]>([
   ['its type is not object', 'x'],
-  ['its type is not object', { properties: {} }],
-  ['it is not a valid JSON Schema', { type: 'object', required: 'a' }],
-  ['it has a reference that does not resolve', { type: 'object', properties: { x: { $ref: 'other.json' } } }],
-  ['it has a reference that does not resolve', { type: 'object', properties: { x: { $ref: '#/%E0%A4%A' } } }],
-  [
-    'it has a reference that does not resolve',
-    { type: 'object', properties: { x: { $ref: '#/properties/toString' } } },
-  ],
-  [
-    'it has a pattern that cannot be matched in linear time',
-    { type: 'object', patternProperties: { '(?=a)': { type: 'string' } } },
-  ],
+  ['its type is not object', { type: 'array' }],
+  ['its type is not object', { type: ['string', 'null'] }],
+  ['its type is not object', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+  ['its type is not object', { $ref: '#' }],
+  ['it is not a valid JSON Schema', { type: 'object', properties: { a: { type: 'spaceship' } } }],
+  ['it uses "__proto__" as a name', JSON.parse('{"properties":{"__proto__":{}}}') as JsonObject],
   [
     'it contains more than 2000 schemas',
     { type: 'object', properties: Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`p${i}`, {}])) },
@@ -77,4 +71,137 @@ test('a schema that would keep the validator busy forever gets a reply in time',
   }
   const check = checkOf({ properties: { x: { $ref: '#/definitions/n40' } }, definitions });
   expect(quietCpuMsOf(() => expect(check({ x: 1 })).not.toEqual([]))).toBeLessThan(6_000);
+});
+
+const STRING = { type: 'string' } as const;
+
+test.each<[string, JsonValue | undefined, JsonObject]>([
+  ['nothing at all', undefined, { properties: {} }],
+  ['null', null, { properties: {} }],
+  ['no type', { properties: { a: STRING } }, { properties: { a: STRING } }],
+  ['a type of several', { type: ['object', 'null'], properties: null }, { properties: {} }],
+  ['a list for an empty map', { properties: [], $defs: [], required: [] }, { properties: {} }],
+  [
+    'nulls',
+    { properties: { a: { ...STRING, enum: null, title: null, default: null } } },
+    { properties: { a: { ...STRING, default: null } } },
+  ],
+  [
+    'a property named like a keyword',
+    { properties: { required: STRING, type: STRING, $ref: STRING } },
+    { properties: { required: STRING, type: STRING, $ref: STRING } },
+  ],
+  [
+    'names that are none',
+    { properties: { a: STRING }, required: ['a', 1, null, 'a'] },
+    { properties: { a: STRING }, required: ['a'] },
+  ],
+  ['a single name', { properties: { a: STRING }, required: 'a' }, { properties: { a: STRING }, required: ['a'] }],
+  [
+    'what each property requires',
+    { properties: { a: { ...STRING, required: true }, b: { ...STRING, required: false } } },
+    { properties: { a: STRING, b: STRING }, required: ['a'] },
+  ],
+  [
+    'a reference elsewhere',
+    { properties: { a: { $ref: 'other.json', description: 'A' } } },
+    { properties: { a: { description: 'A' } } },
+  ],
+  ['a reference that is no pointer', { properties: { a: { $ref: '#/%E0%A4%A' } } }, { properties: { a: {} } }],
+  [
+    'a reference to what every object has',
+    { properties: { a: { $ref: '#/properties/toString' } } },
+    { properties: { a: {} } },
+  ],
+  [
+    'no reference, but a default',
+    { properties: { a: { default: { $ref: 'x' } } } },
+    { properties: { a: { default: { $ref: 'x' } } } },
+  ],
+  [
+    'a pattern with a look-around',
+    { properties: { a: { ...STRING, pattern: '(?=a)' } } },
+    { properties: { a: STRING } },
+  ],
+  [
+    'a name pattern with one',
+    { patternProperties: { '(?=a)': STRING, '^b': STRING }, additionalProperties: false },
+    { properties: {}, patternProperties: { '^b': STRING } },
+  ],
+  [
+    'flags for limits',
+    { properties: { a: { minimum: 1, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false } } },
+    { properties: { a: { exclusiveMinimum: 1, maximum: 9 } } },
+  ],
+  [
+    'positions of older drafts',
+    { properties: { a: { items: [STRING], additionalItems: false } } },
+    { properties: { a: { prefixItems: [STRING], items: false } } },
+  ],
+  [
+    'types of other languages',
+    { properties: { a: { type: 'INTEGER' }, b: { type: 'str' }, c: { type: 'any' }, d: 'bool' } },
+    { properties: { a: { type: 'integer' }, b: STRING, c: {}, d: { type: 'boolean' } } },
+  ],
+  [
+    'a reference at the root',
+    { $ref: '#/$defs/A', $defs: { A: { properties: { a: STRING }, required: ['a'] } } },
+    { properties: { a: STRING }, required: ['a'], $defs: { A: { properties: { a: STRING }, required: ['a'] } } },
+  ],
+  [
+    'parts at the root',
+    {
+      allOf: [
+        { properties: { a: STRING }, required: ['a'] },
+        { properties: { b: STRING }, required: ['b'] },
+      ],
+    },
+    { properties: { a: STRING, b: STRING }, required: ['a', 'b'] },
+  ],
+  [
+    'what one of two requires',
+    { properties: { a: STRING, b: STRING }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { properties: { a: STRING, b: STRING } },
+  ],
+  [
+    'alternatives at the root',
+    {
+      anyOf: [
+        { properties: { k: { const: 1 }, a: STRING, c: STRING }, required: ['k', 'a'], additionalProperties: false },
+        {
+          properties: { k: { const: 2 }, b: STRING, c: { type: 'null' } },
+          required: ['k', 'b'],
+          additionalProperties: false,
+        },
+      ],
+    },
+    {
+      properties: { k: { enum: [1, 2] }, a: STRING, c: { anyOf: [STRING, { type: 'null' }] }, b: STRING },
+      required: ['k'],
+    },
+  ],
+])('%s: what a model is shown', (_name, given, shown) => {
+  const read = readToolSchema(given);
+  expect(read).toMatchObject({ ok: true });
+  expect(read.ok && read.modelSchema).toEqual({ type: 'object', ...shown });
+});
+
+test('alternatives at the root are checked, although a model is not shown them', () => {
+  const check = checkOf({
+    oneOf: [
+      { properties: { a: STRING }, required: ['a'] },
+      { properties: { b: STRING }, required: ['b'] },
+    ],
+  });
+  expect(check({ a: 'x' })).toEqual([]);
+  expect(check({})).not.toEqual([]);
+});
+
+/** Alternatives of alternatives, so many levels deep. */
+function alternatives(levels: number): JsonObject {
+  return levels === 0 ? { properties: {} } : { anyOf: [alternatives(levels - 1), alternatives(levels - 1)] };
+}
+
+test('alternatives of alternatives without end are read so far and no further', () => {
+  expect(quietCpuMsOf(() => expect(readToolSchema(alternatives(9)).ok).toBe(true))).toBeLessThan(1_000);
 });

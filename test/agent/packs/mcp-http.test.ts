@@ -8,7 +8,9 @@ import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { makeCertificate } from '../../support/http/certificates.ts';
 import { startTlsFront } from '../../support/http/tls-front.ts';
 import { httpServer, openRun } from '../../support/mcp/mcp-run.ts';
-import { startMcpHttp } from '../../support/mcp/mcp-http.ts';
+import { makeServerOf, startMcpHttp } from '../../support/mcp/mcp-http.ts';
+// @ts-expect-error a module of plain JavaScript, which also runs in the sandbox
+import { MENDED_TOOLS, SLOPPY_TOOLS } from '../../support/mcp/sloppy-tools.mjs';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 const ALLOWED: readonly EgressRule[] = [{ cidr: '127.0.0.0/8', host: null, ports: null, for: ['mcp'] }];
@@ -29,6 +31,17 @@ test('its tools are offered and called, with the headers that were given, and it
   await run.opened.close();
   expect(server.requests.map(({ method }) => method)).toContain('DELETE');
   for (const { headers } of server.requests) expect(headers.get('authorization')).toBe('Bearer of-the-test');
+});
+
+test('a server on the official library that lists tools carelessly lends those that can be mended', async () => {
+  const server = await startMcpHttp(makeServerOf(SLOPPY_TOOLS as readonly unknown[]));
+  onTestFinished(() => server.close());
+  const run = await openRun([httpServer(server.url)], { egress: ALLOWED });
+  const mended = Object.keys(MENDED_TOOLS as object);
+  expect(run.opened.tools.map(({ name }) => name)).toEqual(mended.map((name) => `mcp__remote__${name}`));
+  const input = { kind: 'id', id: 7 };
+  const { ok, output } = await run.call('mcp__remote__alternatives', input);
+  expect([ok, JSON.parse(output)]).toMatchObject([true, { name: 'alternatives', arguments: input }]);
 });
 
 test('an address that is not allowed is never reached', async () => {

@@ -84,6 +84,7 @@ export function executorParts(
     settings: () => SETTINGS,
     catalog: () => catalog,
     lookUp: lookUpNow,
+    unusableTools: { listed: () => undefined },
     workspaces,
     buildBrief: makeBuildBrief({
       store: kept,

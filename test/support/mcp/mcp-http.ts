@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 import { randomUUID } from 'node:crypto';
 // @ts-expect-error a module of plain JavaScript, which also runs in the sandbox
 import { makeServer } from './mcp-server.mjs';
@@ -22,8 +22,20 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
+type MakeServer = (note: (what: string) => void) => { connect(transport: Transport): Promise<void> };
+
+/** A server on the official SDK that lists and calls tools as they are, of which the SDK checks nothing. */
+export function makeServerOf(tools: readonly unknown[]): MakeServer {
+  return () => {
+    const server = new Server({ name: 'raw', version: '1' }, { capabilities: { tools: {} } });
+    server.fallbackRequestHandler = async ({ method, params }) =>
+      method === 'tools/list' ? { tools } : { content: [{ type: 'text', text: JSON.stringify(params) }] };
+    return server;
+  };
+}
+
 /** Starts it on a free port. */
-export async function startMcpHttp(): Promise<McpHttpServer> {
+export async function startMcpHttp(make = makeServer as MakeServer): Promise<McpHttpServer> {
   const sessions = new Map<string, Transport>();
   const requests: { method: string; headers: Headers }[] = [];
   const notes: string[] = [];
@@ -34,9 +46,7 @@ export async function startMcpHttp(): Promise<McpHttpServer> {
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, transport),
     });
-    await (makeServer as (note: (what: string) => void) => { connect(transport: Transport): Promise<void> })(
-      (what) => void notes.push(what),
-    ).connect(transport);
+    await make((what) => void notes.push(what)).connect(transport);
     return transport;
   }
 

@@ -1,6 +1,7 @@
 // An MCP server that misbehaves: `node mcp-rogue.mjs MODE`. It speaks the protocol by hand, so that it can break it.
 import { createInterface } from 'node:readline';
 import { argv, stderr, stdin, stdout } from 'node:process';
+import { SLOPPY_TOOLS } from './sloppy-tools.mjs';
 
 const [, , mode, detail] = argv;
 const say = (message) => stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -29,6 +30,7 @@ const TOOLS = {
     named('plain'),
     named('plain', SIMPLE, { description: 'A second one of that name.' }),
   ],
+  sloppy: () => SLOPPY_TOOLS,
   tasks: () => [
     named('plain'),
     named('either', SIMPLE, { execution: { taskSupport: 'optional' } }),

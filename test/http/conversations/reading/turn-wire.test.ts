@@ -222,7 +222,7 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   [
     'messages',
     saying([{ type: 'image_url', image_url: 'x' }]),
-    'messages[0].content[0].type: must be one of text, image, file, document',
+    'messages[0].content[0].type: must be one of text, image, file, document, search_result, tool_use, tool_result',
   ],
   [
     'messages',
@@ -493,11 +493,14 @@ test.each<[body: JsonObject, words: string]>([
   [askedFor({}, { name: 7 }), 'response_format.json_schema.name: must be a string'],
   [askedFor({}, { description: 7 }), 'response_format.json_schema.description: must be a string'],
   [
-    askedFor({ items: { unevaluatedItems: false } }),
-    'response_format.json_schema.schema/items/unevaluatedItems: is not a keyword',
+    askedFor({ items: { contains: {}, unevaluatedItems: false } }),
+    'response_format.json_schema.schema/items/unevaluatedItems: has no equivalent in JSON Schema Draft-07',
   ],
   [askedFor({ $schema: 'https://example.org/mine' }), 'response_format.json_schema.schema/$schema: must be'],
-  [askedFor({ items: { $ref: '#/properties/a' } }), 'response_format.json_schema.schema/items/$ref: must be local'],
+  [
+    askedFor({ items: { $ref: '#/properties/a' } }),
+    'response_format.json_schema.schema/items/$ref: must name a schema',
+  ],
 ])('%j is refused on chat', async (body, words) => {
   expect(await refusal('chat', body)).toContain(`unprocessable ${words}`);
 });
@@ -526,7 +529,7 @@ test.each<[body: JsonObject, words: string]>([
     configured({}, { output_format: { type: 'json_schema', schema: {} } }),
     'output_config.format: must not be given together',
   ],
-  [configured({ items: { unevaluatedItems: false } }), 'output_config.format.schema/items/unevaluatedItems: is not'],
+  [configured({ items: { maxContains: 1, contains: {} } }), 'output_config.format.schema/items/maxContains: has no'],
   [configured({}, { output_config: { format: { type: 'grammar' } } }), 'output_config.format.type: must be'],
   [configured({}, { output_config: 'json' }), 'output_config: must be an object'],
 ])('%j is refused on Messages', async (body, words) => {
