@@ -77,8 +77,8 @@ test.each([
     const turns = replies.filter((reply) => reply.isTurn).map(({ session }) => session);
     expect(turns).toHaveLength(3);
     expect(new Set(turns).size).toBe(1);
-  // codex says each time that nothing is to be stored.
-  expect(rowsOf(daemon, `SELECT throw_away FROM sessions WHERE id = '${turns[0]}'`)).toEqual([{ throw_away: 0 }]);
+    // codex says each time that nothing is to be stored.
+    expect(rowsOf(daemon, `SELECT throw_away FROM sessions WHERE id = '${turns[0]}'`)).toEqual([{ throw_away: 0 }]);
     const others = replies.filter((reply) => !reply.isTurn).map(({ session }) => session);
     expect(others).toHaveLength(besides);
     for (const session of others) {
@@ -86,7 +86,8 @@ test.each([
       expect(rowsOf(daemon, `SELECT throw_away FROM sessions WHERE id = '${session}'`)).toEqual([{ throw_away: 1 }]);
     }
     const asked = model.requests.map(({ body }) => JSON.stringify(body.messages));
-  const last = asked.findLast((messages) => TURNS.every((words) => messages.includes(words)))!;
-  // Once each: of what the client resends, nothing is read again.
-  for (const words of TURNS) expect(last.split(words)).toHaveLength(2);
-});
+    const last = asked.findLast((messages) => TURNS.every((words) => messages.includes(words)))!;
+    // Once each: of what the client resends, nothing is read again.
+    for (const words of TURNS) expect(last.split(words)).toHaveLength(2);
+  },
+);
