@@ -1,5 +1,5 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
-import type { UserBlock } from '../../domain/sessions/content.ts';
+import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
@@ -163,7 +163,7 @@ function* refusalOf(tx: Transaction, kit: BudgetKit, turn: NewTurn, busy: boolea
 }
 
 function promptOf(tx: Transaction, { key, content }: NewTurn, { known, fork }: PlaceOfTurn): Step<number> {
-  const place = { keySeq: key.seq, sessionSeq: known?.session.seq ?? null, content };
+  const place = { keySeq: key.seq, sessionSeq: known?.session.seq ?? null, characters: textOf(content).length };
   return estimatePrompt(tx, { ...place, afterRun: fork?.origins[0]?.untilRun });
 }
 

@@ -50,19 +50,21 @@ export function* sessionOf(
 ): Step<Session> {
   if (continued !== undefined) return yield* continueSession(tx, turn, continued, start);
   const { user, key, title, setup, conversation } = turn;
-  const { clientName = null, isThrowAway = false } = conversation ?? {};
   const opened = {
     status: start === null ? 'pending' : 'running',
     workspaceNode: start?.workspaceNode ?? null,
-    clientName,
-    isThrowAway: isThrowAway || !isStored(turn),
+    clientName: conversation?.clientName ?? null,
+    isThrowAway: isThrownAway(turn),
   } as const;
   if (fork !== undefined) return yield* openFork(tx, fork, opened);
   const owned = { userSeq: user.seq, keySeq: key.seq, kind: 'api', projectId: key.projectId } as const;
   return yield* insertSession(tx, { ...owned, title, setup, ...opened });
 }
 
-const isStored = ({ response }: NewTurn): boolean => response?.isStored ?? true;
+/** Where the key says how its conversations are found, that decides: clients that keep them themselves say `store: false` each time. */
+function isThrownAway({ conversation, response }: NewTurn): boolean {
+  return conversation?.isThrowAway ?? response?.isStored === false;
+}
 
 function* continueSession(
   tx: Transaction,
@@ -82,7 +84,7 @@ function* continueSession(
     tx.now,
     start?.workspaceNode ?? null,
     // Whoever comes back to it wants it kept, but who says otherwise.
-    Number(!isStored(turn)),
+    Number(isThrownAway(turn)),
     session.seq,
   );
   return { ...session, status, updatedAt: tx.now };
