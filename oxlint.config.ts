@@ -47,7 +47,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['shapes'],
     ['capabilities', 'conversations', 'publishing', 'schedules', 'webhooks'],
     ['chat', 'messages', 'people', 'sessions'],
-    ['backups', 'office'],
+    ['backups', 'mcp', 'office'],
   ],
   files: [['blobs'], ['snapshots'], ['archives']],
   catalog: [['reading'], ['kinds']],
@@ -75,7 +75,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['server'],
     ['frame'],
     ['backups', 'conversations', 'files', 'management', 'webhooks'],
-    ['public', 'sessions'],
+    ['mcp', 'public', 'sessions'],
     ['office', 'share'],
   ],
   tui: [['text'], ['state', 'terminal', 'theme'], ['frame'], ['screen'], ['desk', 'floor', 'today'], ['app']],
@@ -96,7 +96,7 @@ const refusing = (files: string, group: readonly string[]) => ({
 /** What the files of a room that have the same depth must not import; a folder elsewhere may have the name of a room. */
 const refusedRooms = (room: string, depth: number) => {
   const floor = FLOORS.findIndex((rooms) => rooms.includes(room));
-  const beside = isFile(room) ? [] : FLOORS[floor]!.filter((other) => other !== room && !isFile(other));
+  const beside = isFile(room) ? [] : (FLOORS[floor] ?? []).filter((other) => other !== room && !isFile(other));
   const refused = [...beside, ...FLOORS.slice(floor + 1).flat()];
   return refused.map((other) => `${up(depth)}${other}${isFile(other) ? '' : '/**'}`);
 };

@@ -21,6 +21,7 @@ import { type Budgets, makeBudgets } from './budgets.ts';
 import { type Connections, makeConnections } from './connections.ts';
 import { makeMessages, type Messages } from './conversation.ts';
 import { type KeyVerbs, makeKeyVerbs } from './key-verbs.ts';
+import { type RelayParts, relayMcp } from './mcp/relay.ts';
 import { makeOffice, type Office } from './office.ts';
 import { type Keys, makeKeys } from './keys.ts';
 import { openFile } from './transport/download.ts';
@@ -86,6 +87,8 @@ export interface Client extends Omit<Verbs<typeof installation>, 'status'> {
   readonly messages: Messages;
   /** What a key does with its own sessions. */
   ofKey(apiKey: string): KeyVerbs;
+  /** Answers a client of the Model Context Protocol on two streams, with a key, until the first ends. */
+  relayMcp(apiKey: string, streams: Pick<RelayParts, 'input' | 'output'>): Promise<void>;
   readonly office: Office;
 }
 
@@ -137,6 +140,8 @@ export function makeClient(address: Address, signal?: AbortSignal): Client {
     download: (url) => openFile(address, url, signal),
     messages: makeMessages(address, signal),
     ofKey: (apiKey) => makeKeyVerbs(address, apiKey, signal),
+    relayMcp: (apiKey, streams) =>
+      relayMcp({ address, apiKey, ...streams, signal: signal ?? new AbortController().signal }),
     office: makeOffice(call, whole, { address, signal }),
   };
 }

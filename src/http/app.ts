@@ -34,6 +34,7 @@ import { makeWatchers } from './office/watchers.ts';
 import { makeMissLimit } from './public/miss-limit.ts';
 import { makeRoutes } from './routes.ts';
 import { errorPageReply, isPagePath } from './share/page-reply.ts';
+import { makeMcpHandlers } from './mcp/handler.ts';
 import { makeResponseHandlers } from './conversations/responses.ts';
 import { makeRunHandlers } from './sessions/runs.ts';
 import { makeRunStreams } from './conversations/streams/run-stream.ts';
@@ -90,12 +91,14 @@ export function routesOf(parts: HttpParts, clientAddressOf: ClientAddressOf): re
   const officeStreams = makeOfficeStreams({ operations, openWatch });
   const runs = makeRunHandlers({ operations, openStream });
   const responses = makeResponseHandlers({ operations, openStream });
+  const mcp = makeMcpHandlers({ ...parts, watchCredential });
   return makeRoutes({
     operations,
     conversations,
     officeStreams,
     runs,
     responses,
+    mcp,
     readiness,
     starting: parts.starting,
     clientAddressOf,

@@ -39,6 +39,7 @@ const ERROR_RESPONSES: Readonly<Record<ErrorShape, string>> = {
   bare: 'Refused',
   chat: 'ChatRefused',
   envelope: 'EnvelopeRefused',
+  rpc: 'RpcRefused',
 };
 
 const REFUSED = { description: 'The request was refused, or failed.' };

@@ -44,6 +44,8 @@ import type { CountMisses } from './public/miss-limit.ts';
 import { publishes } from '../wire/publishing/page.ts';
 import { publicPages, sharePages } from '../wire/publishing/public.ts';
 import { shares } from '../wire/publishing/share.ts';
+import type { makeMcpHandlers } from './mcp/handler.ts';
+import { mcp } from '../wire/mcp/endpoint.ts';
 import { makeContentHandlers } from './public/contents.ts';
 import { makePublicPageHandlers } from './public/pages.ts';
 import { VERSION } from '../version.ts';
@@ -70,6 +72,7 @@ export interface RouteParts {
   readonly officeStreams: ReturnType<typeof makeOfficeStreams>;
   readonly runs: ReturnType<typeof makeRunHandlers>;
   readonly responses: ReturnType<typeof makeResponseHandlers>;
+  readonly mcp: ReturnType<typeof makeMcpHandlers>;
   readonly readiness: () => Readiness;
   readonly starting: () => Promise<void> | null;
   readonly clientAddressOf: ClientAddressOf;
@@ -83,6 +86,7 @@ export interface RouteParts {
 export function makeRoutes(parts: RouteParts): readonly Route[] {
   const routes: Route[] = [
     ...programRoutes(parts),
+    ...routesOf(mcp, {}, parts.mcp),
     ...managementRoutes(parts),
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
     ...routesOf(office, parts.operations, {

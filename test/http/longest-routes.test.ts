@@ -103,7 +103,7 @@ test('no request takes longer than 50 ms at once, and each route has a case or i
       const ask = await prepare({
         url: url + path,
         method: route.method,
-        headers: authorization,
+        headers: { accept: 'application/json, text/event-stream', ...authorization },
         body,
         staysOpen: route.events !== undefined || nameOf(route) === BACKUP,
       });

@@ -25,6 +25,7 @@ const TABLE: readonly string[] = [
   'GET /files/:address/:name none bare',
   'GET /healthz none bare',
   'GET /readyz none bare',
+  'POST /mcp key rpc',
   'GET /api/v1/status admin envelope',
   'POST /api/v1/doctor admin envelope',
   'GET /api/v1/configuration admin envelope',

@@ -17,6 +17,7 @@ const PREFIXES: readonly (readonly [prefix: string, shape: ErrorShape])[] = [
   ['/openapi/v1/models', 'chat'],
   ['/openapi/v1/responses', 'chat'],
   ['/api/', 'envelope'],
+  ['/mcp', 'rpc'],
 ];
 
 /** The shape of errors under a path, whether or not a route exists there. */
@@ -28,7 +29,18 @@ const BODIES: { readonly [S in ErrorShape]: (facts: ErrorFacts) => ErrorWire<S> 
   bare: ({ type, message }) => ({ type: 'error', error: { type, message } }),
   chat: ({ type, message, field }) => ({ error: { message, type, param: field ?? null, code: null } }),
   envelope: ({ status, message }) => ({ code: status, message, data: null }),
+  rpc: ({ status, message }) => ({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: RPC_CODES.get(status) ?? -32_000, message },
+  }),
 };
+
+/** What JSON-RPC calls a body that is no JSON, and one that is no message. */
+const RPC_CODES: ReadonlyMap<number, number> = new Map([
+  [400, -32_700],
+  [422, -32_600],
+]);
 
 /** The body of an error in a shape. Streams use it too. */
 export function errorBody<S extends ErrorShape>(facts: ErrorFacts, shape: S): ErrorWire<S> {

@@ -9,6 +9,7 @@ import { makePollRate } from './poll-rate.ts';
 import { makeGetQueue, type QueueOperationParts } from './queue.ts';
 import { makeResponseOperations, type ResponseOperationParts } from './responses.ts';
 import { makeRunOperations, type RunOperationParts } from './runs.ts';
+import { makeTaskOperations, type TaskOperationParts } from './tasks.ts';
 
 export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
   AwaitParts &
@@ -16,7 +17,8 @@ export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
   ModelNameParts &
   QueueOperationParts &
   Omit<RunOperationParts, 'countPoll'> &
-  Omit<ResponseOperationParts, 'countPoll'>;
+  Omit<ResponseOperationParts, 'countPoll'> &
+  Omit<TaskOperationParts, 'countPoll'>;
 
 export function makeTurnVerbs(parts: TurnParts) {
   const { clock, settings, draining } = parts;
@@ -24,6 +26,7 @@ export function makeTurnVerbs(parts: TurnParts) {
   return {
     ...makeRunOperations({ ...parts, countPoll }),
     ...makeResponseOperations({ ...parts, countPoll }),
+    ...makeTaskOperations({ ...parts, countPoll }),
     explainRun: makeExplainRun(parts),
     exportRun: makeExportRun(parts),
     getQueue: makeGetQueue(parts),

@@ -104,6 +104,16 @@ export function makeReadArtifacts({ read }: Database) {
         ),
     ),
 
+    /** One of them. */
+    findWorkspaceFile: read(
+      (tx: Reader, sessionSeq: number, path: string): Step<FileVersion | undefined> =>
+        tx.get<FileVersion>(
+          'SELECT path, size, sha256 FROM workspace_files WHERE session_seq = ? AND path = ?',
+          sessionSeq,
+          path,
+        ),
+    ),
+
     /** The export of a session's workspace. */
     getWorkspaceExport: read((tx: Reader, sessionSeq: number): Step<WorkspaceExport> => exportOf(tx, sessionSeq)),
   };

@@ -64,6 +64,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'install -d -m 700 -o errand': 'sets a second machine up: daemon/data/own-rows.test.ts',
   'errand nodes drain north --wait     # then stop': 'needs several daemons: acceptance/administration/nodes.test.ts',
   '# Several Errand daemons behind': 'is a file of config/proxies, which is tested with the real balancers',
+  '{\n  "mcp": {\n    "errand"': 'is a file of opencode, with the command of handed-over.test.ts',
+  'claude mcp add': 'needs Claude Code: acceptance/conversations/handed-over.test.ts has the same command and address',
   'errand nodes drain south': 'needs several daemons: acceptance/administration/nodes.test.ts',
   'curl -N -H "Authorization: Bearer $ERRAND_API_KEY" "$URL/api/v1/office-mode/stream"':
     'ends only with its reader: http/office/floor-stream.test.ts',

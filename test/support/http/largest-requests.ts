@@ -153,6 +153,18 @@ const manyItems = {
   input: Array.from({ length: 9e3 }, () => ({ role: 'user', content: [{ type: 'input_text', text: 'x' }] })),
 };
 
+const callOf = (name: string, args: JsonObject) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, arguments: args },
+});
+const messagesOfMcp = [
+  { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  callOf('run_task', { task: 'ö"'.repeat(100_000), wait_seconds: 0 }),
+  callOf('run_task', { task: 'x', output_schema: { type: 'object', properties: properties(900) }, wait_seconds: 0 }),
+];
+
 type Bodies = (name: string) => readonly JsonObject[];
 
 /** The largest bodies that are read to their end, by routes and the ids that fill their parameters. `name` is always another. */
@@ -164,6 +176,7 @@ export const BODIES: Readonly<Record<string, readonly [ids: string, bodies: Bodi
   'POST /openapi/v1/messages': ['', turnsOf],
   'POST /openapi/v1/chat/completions': ['', () => [{ model: 'any', messages: [] }]],
   'POST /openapi/v1/responses': ['', () => [manyItems, { model: 'any', input: [] }]],
+  'POST /mcp': ['', () => messagesOfMcp],
   'POST /api/v1/retention/collect': ['', () => [{}]],
   'POST /api/v1/users': [
     '',

@@ -1,7 +1,7 @@
-// `errand mcp`: the MCP servers that agents can use.
+// `errand mcp`: the MCP servers that agents can use, and Errand as one of them for other agents.
 import type { Command } from 'commander';
 import type { DefinitionWire } from '../../../wire/capabilities/definition.ts';
-import { act, type Context } from '../../frame/context.ts';
+import { act, type Context, requireApiKey } from '../../frame/context.ts';
 import { ABOUT, addDefinitions, NAME, names } from './definitions.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { FINDINGS, type FindingRow } from '../../terminal/findings.ts';
@@ -41,11 +41,31 @@ export function addMcp(program: Command, io: Io): void {
     .summary('start a server and list its tools')
     .description(ABOUT_CHECK)
     .action(act(io, check));
+  mcp
+    .command('serve', { isDefault: true })
+    .summary('be an MCP server, to which coding CLIs hand tasks over')
+    .description(ABOUT_SERVE)
+    .addHelpText('after', EXAMPLES)
+    .action(act(io, serve));
 }
 
 const ABOUT_CHECK =
   'Start an MCP server as a run would, in the sandbox if it is a program, list its tools, and end it. Exits with 8 if it ' +
   'cannot be used; warnings do not count.';
+
+const ABOUT_SERVE =
+  'Be an MCP server on standard input and output, whose tools hand tasks over to the daemon. It ends with its input, and is meant to be ' +
+  'started by the client: "errand mcp" is enough for that. Requires ERRAND_API_KEY or --token-file.';
+
+const EXAMPLES = `
+Examples:
+  claude mcp add errand --env ERRAND_API_KEY=... -- errand --url http://127.0.0.1:8484 mcp`;
+
+async function serve(context: Context): Promise<void> {
+  const { stdin, stdout, terminal } = context.io;
+  if (terminal.stdin) throw new CommandError('usage', 'An MCP client starts this, and speaks on its standard input.');
+  await context.client().relayMcp(requireApiKey(context), { input: stdin, output: stdout });
+}
 
 async function check(context: Context, ref: string): Promise<void> {
   const { out } = context;
