@@ -30,7 +30,7 @@ describe.each(TEXTS)('a file in %s', (charset, sentence) => {
   const text = Array.from({ length: 30 }, (_, index) => `line ${index}: ${sentence}\n`).join('');
   const note = `The file is not UTF-8; it was read as ${charset}.`;
 
-  test('is read with a note, whole and in parts', async () => {
+  test('is read with a note, whole and in parts', { tags: ['M6-charset'] }, async () => {
     const file = open(encoded(text, charset));
     expect(await file.run(readFile, { path: 'file' })).toEqual({ ok: true, output: `${text}[${note}]` });
     const { output } = await file.run(readFile, { path: 'file', offset: 12, limit: 2 });
@@ -58,7 +58,9 @@ describe.each(TEXTS)('a file in %s', (charset, sentence) => {
     );
   });
 
-  test('keeps its charset when it is written anew, unless the agent says otherwise', async () => {
+  test('keeps its charset when it is written anew, unless the agent says otherwise', {
+    tags: ['M6-charset'],
+  }, async () => {
     const file = open(encoded(text, charset));
     expect((await file.run(writeFile, { path: 'file', content: sentence })).output).toContain(
       `It is written in ${charset}.`,
