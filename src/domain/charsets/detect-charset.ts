@@ -34,7 +34,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-const MORE_THAN_ASCII = /[^\0-\u007F]/;
+const MORE_THAN_ASCII = /\P{ASCII}/u;
 
 /** As much as is looked at. The detector takes some 10 ms for it. */
 const SAMPLE_BYTES = 32_768;
@@ -165,12 +165,12 @@ function sampleOf(bytes: Uint8Array): Uint8Array {
 function isDamagedUtf8(sample: Uint8Array): boolean {
   const text = new TextDecoder().decode(sample);
   const wrong = text.split('\uFFFD').length - 1;
-  const right = text.match(/[^\u0000-\u007F\uFFFD]/gu)?.length ?? 0;
+  const right = text.match(/[^\p{ASCII}\uFFFD]/gu)?.length ?? 0;
   return wrong * 4 <= right;
 }
 
 const WIDE_SAMPLE_BYTES = 8_192;
-const NO_TEXT = /[\p{Cn}\p{Co}\p{Cs}\u0000-\u0008\u000B\u000E-\u001A\u001C-\u001F\u007F-\u009F\uFFFD]/u;
+const NO_TEXT = /[\p{Cn}\p{Co}\p{Cs}\uFFFD]|(?![\t\n\f\r])\p{Cc}/u;
 
 /** Bytes with zeros that are UTF-16 without a mark: text in one byte order, and ASCII among it. Undefined for all others. */
 export function wideCharsetOf(bytes: Uint8Array): Charset | undefined {
