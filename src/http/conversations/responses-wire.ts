@@ -1,6 +1,6 @@
 // The Responses protocol's request and reply (M3).
 import { unprocessable } from '../../domain/errors.ts';
-import { callIdOf, messageIdOf, responseIdOf } from '../../domain/ids.ts';
+import { callIdOf, messageIdOf, responseIdOf, runIdOfItem } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { isTerminal, type ResultTool, type Run, type RunError, type RunState } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
@@ -34,8 +34,10 @@ export async function readResponsesTurn(
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const { metadata, previous_response_id: previousRunId = null } = request;
+  const { metadata } = request;
   const named = sessionNamed(request, headers);
+  const isNamed = named.sessionId !== null;
+  const previousRunId = request.previous_response_id ?? (isNamed ? null : runReferredTo(request.input));
   const format = request.text?.format ?? null;
   const forced = readForcedTool(request, 'responses');
   const result = resultOf(forced, format && asResponseFormat(format), 'text.format.schema');
@@ -78,6 +80,12 @@ function sessionNamed(request: ResponsesRequest, headers: TurnHeaders): ReturnTy
   if (typeof previous === 'string')
     throw unprocessable('conversation', 'must not be given together with previous_response_id');
   return { ...named, sessionId: session };
+}
+
+/** The run of the last item that the input refers to by its id, as the AI SDK resends what was said; null without one. */
+function runReferredTo(input: ResponsesRequest['input']): string | null {
+  const reference = typeof input === 'string' ? undefined : input.findLast(({ type }) => type === 'item_reference');
+  return typeof reference?.id === 'string' ? runIdOfItem(reference.id) : null;
 }
 
 /** The items that are messages. */

@@ -29,6 +29,7 @@ const anyItem = object({
   role: nullish(string),
   content: optional(json),
   output: optional(json),
+  id: optional(json),
 });
 
 /** Items of which the last user's message is read: of all others only the form counts (§1). */
