@@ -18,6 +18,7 @@ import { type LeftCopies, makeLeftCopies } from '../execution/artifacts/removal/
 import { makeSweeper } from '../execution/artifacts/removal/sweeper.ts';
 import { type BrowserPart, makeBrowserPart } from '../execution/brief/browser-part.ts';
 import { makeDocumentReader } from '../execution/brief/document-reader.ts';
+import { makeAnsweredEndpoints } from '../execution/brief/answered-endpoints.ts';
 import { makeChecks } from '../execution/checks/checks.ts';
 import { makeUnusableTools } from '../execution/unusable-tools.ts';
 import { shareBudgets } from '../execution/executor/budget-gate.ts';
@@ -71,6 +72,9 @@ export interface EngineParts {
   readonly hooks: MetricHooks | null;
 }
 
+/** The salt of the key for names of endpoints. */
+const ENDPOINTS = Buffer.from('endpoints');
+
 export type Engine = ReturnType<typeof makeEngine>;
 
 /** Makes the engine. None of its services works before `start`. */
@@ -87,8 +91,10 @@ export function makeEngine(parts: EngineParts) {
   const browser = openBrowser(live, log, grant);
   const documentReader = makeDocumentReader({ log, clock });
   const permits = makePermits();
+  const endpoints = makeAnsweredEndpoints({ store, key: parts.deriveKey('configuration', ENDPOINTS), log });
   const unusableTools = makeUnusableTools({ log });
-  const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant, unusableTools });
+  const { answered } = endpoints;
+  const checks = makeChecks({ log, clock, permits, locations, settings, sandbox: grant, unusableTools, answered });
   const emptyArchives = makeEmptyArchives({ snapshotThread, blobs });
 
   const wakes = makeWakes(store.peers);
@@ -116,7 +122,7 @@ export function makeEngine(parts: EngineParts) {
   const { dataDir } = locations;
   const liveHere = liveDuring(live, singles);
   const retention = openRetention({ ...parts, live: liveHere, dataDir, workspaces, webhooks, happened, clock });
-  const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader, unusableTools };
+  const forRuns = { pool, permits, workspaces, collector, broker, browser, documentReader, endpoints, unusableTools };
   const queue = openQueue({ config, live, log, store, blobs, sandbox: grant, modelCalled, happened, node, ...forRuns });
   const leftCopies = openLeftCopies(parts, here, { workspaces, collector, queue });
   const leases = makeLeases({ store, node: parts.identity.id, clock, log, held: queue.held });

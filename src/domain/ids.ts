@@ -74,10 +74,16 @@ export function responseIdOf(runId: string): string {
 }
 
 const RESPONSE_ID = /^resp_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
+const ITEM_ID = /^(?:msg|fc)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})(?:_\d+)?$/i;
 
 /** The run's id in one of these, in lower case; null for a text of another form. */
-export function runIdOfResponse(text: string): string | null {
-  const parts = RESPONSE_ID.exec(text);
+export const runIdOfResponse = (text: string): string | null => runIdIn(text, RESPONSE_ID);
+
+/** The run's id in that of an item of its output, in lower case; null for a text of another form. */
+export const runIdOfItem = (text: string): string | null => runIdIn(text, ITEM_ID);
+
+function runIdIn(text: string, form: RegExp): string | null {
+  const parts = form.exec(text);
   return parts === null ? null : parts.slice(1).join('-').toLowerCase();
 }
 

@@ -23,6 +23,7 @@ import { makeOfficeVerbs } from './office/verbs.ts';
 import { makePeopleVerbs } from './people/verbs.ts';
 import { makePublishingVerbs } from './publishing/verbs.ts';
 import { makeRetention } from './retention/retention.ts';
+import { makeAnsweredEndpoints } from './runs/answered-endpoints.ts';
 import { makeRunVerbs } from './runs/verbs.ts';
 import { makeFire } from './schedules/fire.ts';
 import { makeFirings } from './schedules/firings.ts';
@@ -66,6 +67,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     ...ofSessions,
     sessions: { ...ofSessions.sessions, ...makeDeleteSession(database) },
     runs: { ...makeRunVerbs(database), ...makeLifecycleVerbs(database, kit) },
+    endpoints: makeAnsweredEndpoints(database),
     userInputs: makeUserInputs(database),
     ...makeArtifactVerbs(database),
     schedules: { ...makeTasks(database), ...makeFire(database), ...makeFirings(database) },

@@ -14,6 +14,7 @@ import type { Run, ToolPack } from '../../src/agent/loop/run.ts';
 import { openWorkspace } from '../../src/agent/loop/run-workspace.ts';
 import { type Channel, openChannel } from '../../src/agent/port/signals.ts';
 import type { ExecutedTool, Tool } from '../../src/agent/port/tool.ts';
+import type { Services } from '../../src/agent/port/services.ts';
 import { aloneOn } from './run-port.ts';
 import { ROOMY } from '../support/files/space.ts';
 import { afterAll } from 'vitest';
@@ -30,10 +31,12 @@ export const LIMITS: RunLimits = {
   maxSteps: 10,
   maxReplyBytes: 4_194_304,
   patienceMs: 0,
+  unprovenPatienceMs: 60_000,
 };
 
 export const GRANT: ModelGrant = {
   name: 'house-model',
+  configured: 'as-the-test-says',
   kind: 'openai',
   baseUrl: 'http://127.0.0.1:9',
   apiKey: 'sk-secret-of-the-test',
@@ -159,13 +162,15 @@ export interface MainManners {
   readonly permits?: boolean;
   /** What workers read of budgets; none by default. */
   readonly budgets?: Int32Array;
+  /** What the main thread says of a model that a call has failed of; by default, that it isn't configured any more. */
+  readonly currentModel?: () => Services['current_model']['output'];
   /** Is shown each signal as it comes. */
   readonly sees?: (signal: Signal) => void;
 }
 
 /** Sits at the main thread's end of a port. */
 export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSide {
-  const { acks = () => true, permits = true, sees } = manners;
+  const { acks = () => true, permits = true, currentModel = () => null, sees } = manners;
   const signals: Signal[] = [];
   const batches: MainSide['batches'] = [];
   const waiting = new Set<() => void>();
@@ -179,6 +184,9 @@ export function sitAtMain(port: MessagePort, manners: MainManners = {}): MainSid
       sees?.(signal);
       if ('ack' in signal && acks(signal)) control({ t: 'ack', ack: signal.ack });
       if (signal.t === 'permit-wanted' && permits) control({ t: 'permit' });
+      if (signal.t === 'request' && signal.service === 'current_model') {
+        control({ t: 'reply', request: signal.request, reply: { ok: true, output: currentModel() } });
+      }
       if (signal.t === 'done') finished.resolve(signal.outcome);
     }
     for (const look of waiting) look();

@@ -194,6 +194,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',
   definitionIds: 'idsFor namesOf',
+  endpoints: 'hasAnswered keepAnswered',
   documents: 'find',
   smallBlobs: 'find remove',
   screenshots: 'keep find',

@@ -1,6 +1,6 @@
 // A model's reply as the journal stores it: the order of its parts, and what the step doesn't store elsewhere.
 import { isJsonObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, nestsDeeperThan } from '../../domain/json.ts';
-import type { AssistantMessage } from '../models/message.ts';
+import type { AssistantMessage, ModelMessage } from '../models/message.ts';
 import type { RawCall, Reply } from '../models/reply.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type { RecordedStep, ToolCall } from '../port/protocol.ts';
@@ -123,6 +123,11 @@ function withTextAndCalls(parts: readonly RecordedPart[], { text, calls }: Recor
 function rebuild({ text, calls }: RecordedStep): Part[] {
   const said: Part[] = text === '' ? [] : [{ type: 'text', text }];
   return [...said, ...calls.map(({ id, name, input }): Part => ({ type: 'call', id, name, input }))];
+}
+
+/** A message without what belongs to the model that it came from. */
+export function forAnotherModel(message: ModelMessage): ModelMessage {
+  return message.role === 'assistant' ? { ...message, parts: message.parts.flatMap(withoutThinking) } : message;
 }
 
 function withoutThinking(part: Part): Part[] {

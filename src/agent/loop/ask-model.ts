@@ -1,21 +1,15 @@
 // One step's model call with its retries: budgets, permits, backoff, and when a retry can't help.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallPurpose, CallTiming, Pace } from '../../domain/sessions/call-timing.ts';
 import type { FailedCall } from '../../domain/sessions/model-call.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './call/model-call.ts';
-import { type ModelFailure, seconds } from './call/model-failure.ts';
-import { beginModelWait, type ModelWait } from './model-wait.ts';
-import { makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
+import { makeRetrying, type RetriedCall } from './retrying.ts';
 import type { Channel } from '../port/signals.ts';
 
-export interface Asking {
-  readonly call: ModelCall;
+export interface Asking extends RetriedCall {
   readonly purpose: Extract<CallPurpose, 'reply' | 'summary'>;
-  readonly channel: Channel;
-  readonly policy: RetryPolicy;
   /** When the run's time limit ends, on the clock of `performance.now()`. */
   readonly endsAt: number;
 }
@@ -39,27 +33,27 @@ export type Asked = { readonly timing: AskTiming } & (
  * each attempt, never while waiting. Rejects only when the run is stopped.
  */
 export async function askModel(asking: Asking): Promise<Asked> {
-  const { call, channel, policy, endsAt } = asking;
+  const { channel, endsAt, current } = asking;
   const askedAt = performance.now();
   const waits: Waits = { budgetWaitMs: 0, permitWaitMs: 0 };
-  const { patienceMs } = call.brief.limits;
-  const nextTry = makeRetries(policy, patienceMs);
-  let wait: ModelWait | null = null;
+  const retrying = makeRetrying(asking);
   let wasEmpty = false;
   const timed = (tries: number, pace: Pace) => timingOf({ tries, ...waits, ...pace }, performance.now() - askedAt);
   for (let tried = 1; ; tried += 1) {
-    const end = await tryOnce(wait?.call ?? call, channel, waits).catch((error: unknown) => {
+    const end = await tryOnce(retrying.call(), channel, waits).catch((error: unknown) => {
       if (!(error instanceof CallStopped)) throw error;
       report(asking, { outcome: 'stopped', used: error.used, timing: timed(tried, error.pace) });
       throw error.cause;
     });
     if ('refusal' in end) {
-      wait?.end(false);
+      retrying.end(false);
       return { ok: false, error: end.refusal, outcome: null, isTooLong: false, timing: timed(tried - 1, NOT_ASKED) };
     }
     const timing = timed(tried, end.pace);
+    const hasBegun = end.pace.firstTokenMs !== null;
+    if (end.ok || hasBegun) current.answers();
     if (end.ok) {
-      wait?.end(true);
+      retrying.end(true);
       if (wasEmpty || !end.isEmpty) return { ok: true, reply: end.reply, timing };
       wasEmpty = true;
       const { usage, estimated } = end.reply;
@@ -72,45 +66,17 @@ export async function askModel(asking: Asking): Promise<Asked> {
     report(asking, { outcome: failure.outcome, used, timing });
     const now = performance.now();
     const atMs = now - askedAt - waits.budgetWaitMs - waits.permitWaitMs;
-    const hasBegun = end.pace.firstTokenMs !== null;
-    const next = nextTry(failure, { hasBegun, atMs, leftMs: endsAt - now });
-    logFailure(asking, failure, tried, next);
+    const next = await retrying.next({ failure, tried, hasBegun, atMs, leftMs: endsAt - now });
     if (!next.again) {
-      wait?.end(false);
-      const { outcome } = failure;
+      retrying.end(false);
       // A reader has seen the text of a reply that has begun.
       const isTooLong = failure.isTooLong === true && !streamed;
-      return { ok: false, error: withTries(failure, tried, next.asksTooMuch), outcome, isTooLong, timing };
+      const error = retrying.errorOf(failure, tried, next.asksTooMuch);
+      return { ok: false, error, outcome: failure.outcome, isTooLong, timing };
     }
     if (streamed) channel.send({ t: 'discard' });
-    if (failure.isDown && patienceMs > 0 && wait?.isOver() !== false) {
-      wait = beginModelWait(call, channel, failure.error.message);
-    }
-    await sleep(next.waitMs, undefined, { signal: channel.halt.signal, ref: false });
+    await retrying.pause(failure, next);
   }
-}
-
-/** A server that is still down is not reported again. */
-function logFailure(
-  { call, channel }: Asking,
-  { error, said, isDown }: ModelFailure,
-  tried: number,
-  next: NextTry,
-): void {
-  if (next.again && next.isWaiting) return;
-  const { patienceMs } = call.brief.limits;
-  channel.send({
-    t: 'log',
-    level: 'warn',
-    message: next.again ? 'The model call failed and is retried.' : 'The model call failed.',
-    facts: {
-      error: error.message,
-      tried,
-      ...(next.again ? { waitMs: next.waitMs } : {}),
-      ...(next.again && isDown ? { patienceMs } : {}),
-      ...(said === null ? {} : { server_said: said }),
-    },
-  });
 }
 
 function logEmptyReply({ call, channel }: Asking): void {
@@ -163,10 +129,4 @@ async function tryOnce(call: ModelCall, channel: Channel, waits: Waits): Promise
   } finally {
     if (metered) channel.returnPermit();
   }
-}
-
-function withTries({ error, waitMs }: ModelFailure, tried: number, asksTooMuch: boolean): RunError {
-  const wait = !asksTooMuch || waitMs === null ? '' : ` It asks to wait ${seconds(waitMs)} seconds.`;
-  const tries = tried > 1 ? ` (tried ${tried} times)` : '';
-  return { ...error, message: `${error.message}${wait}${tries}` };
 }

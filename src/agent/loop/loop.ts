@@ -5,6 +5,7 @@ import { makeAskStep } from './ask-step.ts';
 import { askWithin } from './ask-within.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
+import { makeCurrentModel } from './current-model.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import {
   type AnsweredCall,
@@ -106,7 +107,8 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     halt: channel.halt,
     waits: channel.waits,
   };
-  const asking: Asking = { call, purpose: 'reply', channel, policy: run.retryPolicy, endsAt };
+  const current = makeCurrentModel(brief, channel);
+  const asking: Asking = { call, purpose: 'reply', channel, policy: run.retryPolicy, current, endsAt };
   const compactor = makeCompactor(asking);
   const contextParts = makeContextParts(call);
   const askStep = makeAskStep(asking, brief.outputSchema, search);
@@ -120,7 +122,7 @@ async function takeTurn(run: Run, opened: OpenedTools, endsAt: number): Promise<
     const context = contextParts(messages, estimated ? 0 : usage.inputTokens);
     const reply: StepReply = {
       step: number,
-      kind: brief.model.kind,
+      kind: current.kind(),
       message,
       text,
       calls,

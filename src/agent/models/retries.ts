@@ -26,12 +26,13 @@ export interface FailedTry {
 
 /**
  * When a try failed: after how long, without the waits to be let in, and what is left of the run's time. `hasBegun`: with a part of its
- * reply, so that its server was not down.
+ * reply, so that its server was not down. `patienceMs`: with a server that is down.
  */
 export interface FailedAt {
   readonly hasBegun: boolean;
   readonly atMs: number;
   readonly leftMs: number;
+  readonly patienceMs: number;
 }
 
 /** `isWaiting`: the server is down, and was when the last try failed. `asksTooMuch`: it asks for a longer wait than there is. */
@@ -43,12 +44,12 @@ export type NextTry =
  * Decides on the failures of one call, in order. A server that is down is asked again until `patienceMs` have passed since the
  * first such failure of this outage, any other failure `policy.tries` times; without patience, all are alike.
  */
-export function makeRetries(policy: RetryPolicy, patienceMs: number): (failure: FailedTry, at: FailedAt) => NextTry {
+export function makeRetries(policy: RetryPolicy): (failure: FailedTry, at: FailedAt) => NextTry {
   let tried = 0;
   let counted = 0;
   let downSinceMs: number | null = null;
   let wasDown = false;
-  return (failure, { hasBegun, atMs, leftMs }) => {
+  return (failure, { hasBegun, atMs, leftMs, patienceMs }) => {
     const isDown = failure.isDown && patienceMs > 0 && !hasBegun;
     if (hasBegun) [downSinceMs, wasDown] = [null, false];
     const isWaiting = isDown && wasDown;

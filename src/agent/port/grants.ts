@@ -7,6 +7,8 @@ import type { CallExtras, EndpointKind, StructuredWay } from '../../domain/capab
 export interface ModelGrant {
   /** The catalog's name of the model. */
   readonly name: string;
+  /** Names how its endpoint is configured: with another address or another key, it is another one. */
+  readonly configured: string;
   readonly kind: EndpointKind;
   readonly baseUrl: string;
   readonly apiKey: string | null;

@@ -93,6 +93,8 @@ export interface RunLimits {
   readonly maxReplyBytes: number;
   /** For how long a call is repeated while its model's server is down; 0: as after other failures. */
   readonly patienceMs: number;
+  /** The same for an endpoint that can't be reached, and never has answered as it is configured, if that is less. */
+  readonly unprovenPatienceMs: number;
 }
 
 /** As much of a text as is ever shown: all of it, or its start and end. */
@@ -220,6 +222,8 @@ export type Signal =
   /** A call of a model, by the catalog's name, is repeated while its server is down; then it goes on or is given up. */
   | ({ readonly t: 'model-wait' } & EventPayloads['model_wait.started'])
   | ({ readonly t: 'model-wait-over' } & EventPayloads['model_wait.ended'])
+  /** An endpoint, by how it is configured, has sent some of a reply: once for each that a thread has asked. */
+  | { readonly t: 'answered'; readonly configured: string }
   /** The text since the last step belongs to a reply that broke off, and is asked for again. */
   | { readonly t: 'discard' }
   | ({ readonly t: 'request'; readonly request: number } & ServiceRequest)

@@ -1,6 +1,7 @@
 // What tools request from the main thread, which has the rows and the credentials, and what they get.
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { InsightPriority } from '../../domain/sessions/insight.ts';
+import type { ModelGrant } from './grants.ts';
 
 /** The text of a document, or why it has none, in words that follow its name. */
 export type DocumentText = { readonly text: string } | { readonly fault: string };
@@ -47,6 +48,14 @@ export interface Services {
   hold_budget: {
     readonly input: { readonly model: string; readonly inputTokens: number; readonly outputTokens: number };
     readonly output: { readonly refusal: RunError | null };
+  };
+  /**
+   * A model as models.yaml has it now, by the catalog's name; null when it has it no more. `hasAnswered`: its endpoint has, as it is
+   * configured now.
+   */
+  current_model: {
+    readonly input: { readonly model: string };
+    readonly output: { readonly grant: ModelGrant; readonly hasAnswered: boolean } | null;
   };
   /** Stores what the browser showed at a call. */
   keep_screenshot: {

@@ -23,6 +23,7 @@ export function openSubChannel(above: Channel, { name, model }: Subordinate): Ch
       if (signal.t === 'log')
         above.send({ ...signal, facts: { ...signal.facts, agent: signal.facts['agent'] ?? name } });
       if (signal.t === 'tools-listed') above.send(signal);
+      if (signal.t === 'answered') above.send(signal);
       if (signal.t === 'spent') above.send({ ...signal, agent: signal.agent ?? name });
       if (signal.t === 'model-wait' || signal.t === 'model-wait-over')
         above.send({ ...signal, agent: signal.agent ?? name });

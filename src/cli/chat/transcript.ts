@@ -3,6 +3,7 @@ import { type ConversationEvent, textOfDelta } from '../../client/messages.ts';
 import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';
+import { clockOf } from '../../terminal/moments.ts';
 import { cutTo, safeLine, safeText } from '../../terminal/text.ts';
 
 export interface Transcript {
@@ -40,6 +41,8 @@ export function makeTranscript({ write, columns, colours }: Terminal): Transcrip
       } else if (event.type === 'content_block_stop') end();
       else if (event.type === 'tool_use') note(callLine(event, columns()), 'cyan');
       else if (event.type === 'tool_result') note(resultLine(event, columns()), event.ok ? 'dim' : 'red');
+      else if (event.type === 'model_wait.started') note(waitLine(event), 'yellow');
+      else if (event.type === 'model_wait.ended' && event.answered) note(`  ${safeLine(event.model)} replies.`);
     },
     note,
     end,
@@ -62,6 +65,21 @@ interface Result {
 function resultLine({ name, ok, preview, duration_ms: ms }: Result, columns: number): string {
   const seconds = ms < 100 ? '' : ` ${spokenMs(ms)}`;
   return cutTo(`  ${ok ? '✓' : '✗'} ${safeLine(name)}${seconds}: ${safeLine(preview)}`, columns);
+}
+
+interface Wait {
+  readonly message: string;
+  readonly patience_ms: number;
+  readonly until: string;
+}
+
+const SHORT_WAIT_MS = 60_000;
+
+/** `! The model "qwen" could not be read: the connection was refused. Trying until 16:12.` */
+export function waitLine({ message, patience_ms: patienceMs, until }: Wait): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const clock = clockOf(Date.parse(until), timeZone, patienceMs < SHORT_WAIT_MS);
+  return `! ${safeLine(message)} Trying until ${clock}.`;
 }
 
 /** The subject of a tool call: its first text argument. */

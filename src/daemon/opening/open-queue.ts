@@ -5,6 +5,7 @@ import type { LiveConfig } from '../../config/live/live-config.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';
 import type { Happened } from '../../events/wakes.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';
+import type { AnsweredEndpoints } from '../../execution/brief/answered-endpoints.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
 import { makeBuildBrief } from '../../execution/brief/brief.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
@@ -40,6 +41,7 @@ export interface OpenQueueParts {
   readonly browser: BrowserPart;
   readonly documentReader: DocumentReader;
   readonly unusableTools: ExecutorParts['unusableTools'];
+  readonly endpoints: AnsweredEndpoints;
   readonly happened: Happened;
   readonly modelCalled: ExecutorParts['modelCalled'];
   readonly node: Pick<WorkerNodes, 'id' | 'mayStart' | 'others'>;
@@ -48,7 +50,7 @@ export interface OpenQueueParts {
 /** Makes the queue. It claims nothing before it is started. */
 export function openQueue(parts: OpenQueueParts): Queue {
   const { config, live, log, store, blobs, sandbox, pool, permits } = parts;
-  const { workspaces, collector, broker, browser, documentReader } = parts;
+  const { workspaces, collector, broker, browser, documentReader, endpoints } = parts;
   const { settings, catalog, definitions, lookUp } = live;
   const budgets = makeBudgetGate({ store, catalog, clock, log });
   logBudgetWarnings(store, log);
@@ -61,7 +63,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     workspaces,
     broker,
     budgets,
-    services: makeRunServices({ store, blobs, broker, documentReader, budgets }),
+    services: makeRunServices({ store, blobs, broker, documentReader, budgets, endpoints, catalog }),
     buildBrief: makeBuildBrief({
       store,
       workspaces,
@@ -84,6 +86,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
     clock,
     log,
     textDiscarded: () => parts.happened('text discarded'),
+    endpointAnswered: endpoints.answered,
     modelCalled: parts.modelCalled,
   };
   const queue = makeQueue({

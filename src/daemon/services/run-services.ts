@@ -1,11 +1,14 @@
 // What the tools of runs can request from the main thread, each request served by the responsible part.
+import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { Config } from '../../config/config.ts';
 import type { LiveConfig } from '../../config/live/live-config.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeKeepScreenshot } from '../../execution/artifacts/recording/keep-screenshot.ts';
+import type { AnsweredEndpoints } from '../../execution/brief/answered-endpoints.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
 import { makeFileTexts } from '../../execution/brief/file-texts.ts';
 import { openConnector } from '../../execution/brief/open-connector.ts';
+import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
 import { type Broker, makeBroker } from '../../execution/broker/broker.ts';
 import type { BudgetGate } from '../../execution/executor/budget-gate.ts';
 import type { RunServices } from '../../execution/run-services.ts';
@@ -44,10 +47,13 @@ interface RunServiceParts {
   readonly broker: Broker;
   readonly documentReader: DocumentReader;
   readonly budgets: Pick<BudgetGate, 'hold'>;
+  readonly endpoints: AnsweredEndpoints;
+  catalog(): Catalog;
 }
 
 /** The services that tools can request, by name. */
-export function makeRunServices({ store, blobs, broker, documentReader, budgets }: RunServiceParts): RunServices {
+export function makeRunServices(parts: RunServiceParts): RunServices {
+  const { store, blobs, broker, documentReader, budgets, endpoints } = parts;
   return {
     report_insight: async (run, insight) => {
       const insightId = await store.insights.report(run, insight);
@@ -57,6 +63,12 @@ export function makeRunServices({ store, blobs, broker, documentReader, budgets 
     connector_request: (run, input) => broker.call(run.runSeq, input),
     read_document: makeFileTexts(documentReader),
     hold_budget: budgets.hold,
+    current_model: async (_run, { model }) => {
+      const resolved = resolveModel(parts.catalog(), model);
+      if (resolved === undefined) return null;
+      const grant = grantModel(resolved);
+      return { grant, hasAnswered: await endpoints.hasAnswered(grant.configured) };
+    },
     keep_screenshot: makeKeepScreenshot({ store, blobs }),
   };
 }

@@ -9,6 +9,11 @@ const FORMS: readonly { readonly client: string; readonly begin: string; readonl
   { client: 'Continue', begin: 'Given the following... please reply with a title for the chat' },
   { client: 'Claude Code', begin: '[SUGGESTION MODE:' },
   { client: 'Claude Code', begin: 'Please write a 5-10 word title' },
+  { client: 'Claude Code', begin: '<session>', has: '</session>\n\nWrite the title' },
+  { client: 'Claude Code', begin: 'The user stepped away and is coming back.' },
+  { client: 'qwen-code', begin: 'Managed memory has TWO directories.' },
+  { client: 'qwen-code', begin: 'Generate the session title now.' },
+  { client: 'qwen-code', begin: 'Generate the recap now.' },
 ];
 
 /** Whether it is one. `first`: what its first user message says, and `last` its last one, which may be the same. */

@@ -141,6 +141,9 @@ function spaceOf({ workspace, disk }: Settings): SpaceLimits {
   return { quotaBytes: workspace.quotaMb * MB, keepFreeBytes: disk.keepFreeMb * MB };
 }
 
+/** A wrong address is refused for ever; a server that starts beside the daemon takes some seconds. */
+const UNPROVEN_PATIENCE_MS = 10_000;
+
 /** A resumed run gets what its earlier attempts have left of its time. */
 function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
   return {
@@ -151,6 +154,7 @@ function limitsOf(run: ClaimedRun, { model, background }: Settings): RunLimits {
     maxSteps: model.maxSteps,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: (run.isBackgroundWork ? background.modelPatienceSeconds : model.patienceSeconds) * 1_000,
+    unprovenPatienceMs: UNPROVEN_PATIENCE_MS,
   };
 }
 

@@ -41,6 +41,8 @@ export interface CheckParts {
   settings(): Settings;
   sandbox(): SandboxGrant | null;
   readonly unusableTools: Pick<UnusableTools, 'listed'>;
+  /** Called when a model has replied, with how its endpoint is configured. */
+  answered(configured: string): void;
 }
 
 export interface Checks {
@@ -89,26 +91,23 @@ export function makeChecks(parts: CheckParts): Checks {
       if (report.listMs !== null) parts.unusableTools.listed(grant.name, report.leftOut);
       return report;
     } finally {
-      if (workspace !== undefined) await removeWorkspace(workspace);
+      if (workspace !== undefined) await removeWorkspace(log, workspace);
     }
-  }
-
-  async function removeWorkspace(directory: string): Promise<void> {
-    await removeTree(directory).catch((error: unknown) => {
-      log.warn({ err: error, directory }, 'what a check left behind could not be removed');
-    });
   }
 
   return {
     checkModel: async (resolved, { context }, signal) => {
       const { name, maxInFlight } = resolved.endpoint;
+      const grant = grantModel(resolved);
       let release: (() => void) | undefined;
       const prepare = async () => {
         release = await holdPermit(permits, name, maxInFlight, signal);
-        return { kind: 'model' as const, grant: grantModel(resolved), limits: limitsOf(settings()), context };
+        return { kind: 'model' as const, grant, limits: limitsOf(settings()), context };
       };
       try {
-        return await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        const report = await perform(prepare, { deadlineMs: MODEL_DEADLINE_MS, signal });
+        if (hasReplied(report)) parts.answered(grant.configured);
+        return report;
       } finally {
         release?.();
       }
@@ -124,6 +123,12 @@ export function makeChecks(parts: CheckParts): Checks {
 function notStarted(why: string): McpCheckReport {
   const findings = [{ check: 'secrets', state: 'failed' as const, detail: `The server cannot be started: ${why}.` }];
   return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], stderr: '' };
+}
+
+async function removeWorkspace(log: Log, directory: string): Promise<void> {
+  await removeTree(directory).catch((error: unknown) => {
+    log.warn({ err: error, directory }, 'what a check left behind could not be removed');
+  });
 }
 
 interface CheckLimits {
@@ -179,8 +184,12 @@ function limitsOf({ model }: Settings): RunLimits {
     maxSteps: 1,
     maxReplyBytes: model.maxReplyMb * MB,
     patienceMs: 0,
+    unprovenPatienceMs: 0,
   };
 }
+
+const hasReplied = ({ findings }: ModelCheckReport) =>
+  findings.some(({ check, state }) => check === 'stream' && state !== 'failed');
 
 function ended(): ErrandError {
   return new ErrandError('unavailable', 'The check was ended before it was done.');

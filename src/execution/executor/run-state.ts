@@ -40,6 +40,8 @@ export interface ExecutorParts {
   readonly lookUp: LookUp;
   /** Called after text was discarded: it is erased a day later. */
   readonly textDiscarded?: (() => void) | undefined;
+  /** Called when an endpoint, by how it is configured, has sent some of a reply. */
+  readonly endpointAnswered?: ((configured: string) => void) | undefined;
   /** Called after each call of a model. */
   readonly modelCalled?: ((call: { readonly endpoint: string; readonly outcome: CallOutcome }) => void) | undefined;
 }

@@ -114,6 +114,8 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
       return acquirePermit(state, endpointOf(state, signal.model) ?? endpoint);
     case 'permit-returned':
       return state.permit?.release();
+    case 'answered':
+      return state.parts.endpointAnswered?.(signal.configured);
     case 'discard':
       return discard(state);
     case 'call-failed':
@@ -217,6 +219,7 @@ const WORDS: Readonly<Record<ServiceName, string>> = {
   read_document: 'The document could not be read.',
   keep_screenshot: 'The picture could not be stored.',
   hold_budget: 'The budgets of the run could not be read.',
+  current_model: 'The configuration of the model could not be read.',
 };
 
 function endpointOf({ parts }: RunState, model: string): Endpoint | undefined {

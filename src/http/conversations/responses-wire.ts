@@ -1,6 +1,6 @@
 // The Responses protocol's request and reply (M3).
 import { unprocessable } from '../../domain/errors.ts';
-import { callIdOf, messageIdOf, responseIdOf } from '../../domain/ids.ts';
+import { callIdOf, messageIdOf, responseIdOf, runIdOfItem } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { isTerminal, type ResultTool, type Run, type RunError, type RunState } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
@@ -34,8 +34,10 @@ export async function readResponsesTurn(
   parts: ContentParts,
   headers: TurnHeaders = NO_HEADERS,
 ): Promise<TurnRequest> {
-  const { metadata, previous_response_id: previousRunId = null } = request;
+  const { metadata } = request;
   const named = sessionNamed(request, headers);
+  const isNamed = named.sessionId !== null;
+  const previousRunId = request.previous_response_id ?? (isNamed ? null : runReferredTo(request.input));
   const format = request.text?.format ?? null;
   const forced = readForcedTool(request, 'responses');
   const result = resultOf(forced, format && asResponseFormat(format), 'text.format.schema');
@@ -80,6 +82,12 @@ function sessionNamed(request: ResponsesRequest, headers: TurnHeaders): ReturnTy
   return { ...named, sessionId: session };
 }
 
+/** The run of the last item that the input refers to by its id, as the AI SDK resends what was said; null without one. */
+function runReferredTo(input: ResponsesRequest['input']): string | null {
+  const reference = typeof input === 'string' ? undefined : input.findLast(({ type }) => type === 'item_reference');
+  return typeof reference?.id === 'string' ? runIdOfItem(reference.id) : null;
+}
+
 /** The items that are messages. */
 export function messagesIn(input: ResponsesRequest['input']): TurnMessages {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
@@ -87,11 +95,19 @@ export function messagesIn(input: ResponsesRequest['input']): TurnMessages {
   return messages.map(({ role, content }) => ({ role: role!, ...(content !== undefined && { content }) }));
 }
 
-/** The blocks of the input: its text, or the last of its items that is a user's message (§1). */
+/**
+ * The blocks of the input: its text, or the last of its items that is a user's message (§1). Without any, what came of a function is what
+ * the user says.
+ */
 async function readInput(input: ResponsesRequest['input'], parts: ContentParts): Promise<InputBlock[]> {
   if (typeof input === 'string') return readContent(input, 'input', parts);
   const last = input.findLastIndex(({ type, role }) => role === 'user' && (type ?? 'message') === 'message');
-  if (last === -1) throw unprocessable('input', 'must hold a message whose role is user');
+  if (last === -1) {
+    const result = input.findLastIndex(({ type }) => type === 'function_call_output');
+    if (result === -1) throw unprocessable('input', 'must hold a message whose role is user');
+    const path = `input[${result}].output`;
+    return readContent(responsesContent.read(input[result]!.output, path), path, parts);
+  }
   const path = `input[${last}].content`;
   return readContent(responsesContent.read(input[last]!.content, path), path, parts);
 }

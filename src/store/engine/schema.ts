@@ -20,6 +20,7 @@ import { baselineFiles } from './migrations/053-baseline-files.ts';
 import { responses } from './migrations/054-responses.ts';
 import { continuedSessions } from './migrations/055-continued-sessions.ts';
 import { resultTools } from './migrations/057-result-tools.ts';
+import { answeredEndpoints } from './migrations/058-answered-endpoints.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -85,6 +86,7 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: responses, runsWith: 48 },
   { sql: continuedSessions, runsWith: 48 },
   { sql: resultTools, runsWith: 48 },
+  { sql: answeredEndpoints, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

@@ -183,12 +183,14 @@ const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
 
 function sessionOf(turn: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
   const { user, key, title, setup, conversation } = turn;
-  const { clientName = null, isThrowAway = false } = conversation ?? {};
-  const named = { clientName, isThrowAway: isThrowAway || !isStored(turn) };
+  const named = { clientName: conversation?.clientName ?? null, isThrowAway: isThrownAway(turn) };
   return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup, ...named };
 }
 
-const isStored = ({ response }: NewTurn): boolean => response?.isStored ?? true;
+/** Where the key says how its conversations are found, that decides: clients that keep them themselves say `store: false` each time. */
+function isThrownAway({ conversation, response }: NewTurn): boolean {
+  return conversation?.isThrowAway ?? response?.isStored === false;
+}
 
 type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
 
@@ -231,7 +233,7 @@ function* continueSession(
     tx.now,
     start?.workspaceNode ?? null,
     // Whoever comes back to it wants it kept, but who says otherwise.
-    Number(!isStored(turn)),
+    Number(isThrownAway(turn)),
     session.seq,
   );
   return { ...session, status, updatedAt: tx.now };

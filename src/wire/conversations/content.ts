@@ -1,12 +1,13 @@
 // The content of a user's message in a request: its text, and the blocks that both protocols share (§4.2, §4.3, C3).
 import { unprocessable } from '../../domain/errors.ts';
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
-import { array, at, jsonObject, object } from '../shapes/composites.ts';
-import { line, longString, string } from '../shapes/scalars.ts';
+import { array, at, json, jsonObject, object } from '../shapes/composites.ts';
+import { line, longString, oneOf, string } from '../shapes/scalars.ts';
 import { anyOf, nullish, type OptionalShape, optional, refined, type Shape } from '../shapes/shape.ts';
 
 const MAX_BLOCKS = 1_000;
-const MAX_ATTACHMENTS = 100;
+/** Of one turn. */
+export const MAX_ATTACHMENTS = 100;
 const LONGEST_MEDIA_TYPE = 400;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
@@ -49,8 +50,32 @@ const source = anyOf(
 
 export const textFields = { text: longString };
 
+/** Calls of tools, and what came of them: ignored beside anything else, and read alone as what the user says. */
+export const toolFields = { tool_use: {}, tool_result: { content: optional(json) } };
+
 /** A file. The Anthropic client calls its name `title`. */
 export const fileFields = { file_name: nullish(line({ max: 255 })), title: nullish(string), source };
+
+/** The same, or made of texts and images. */
+export const documentFields = <B>(inner: Shape<B>) => ({
+  ...fileFields,
+  source: anyOf(
+    'must be an object',
+    {
+      ...object({ type: oneOf(['content']), content: contentOf(inner) }),
+      admits: (value: JsonValue | undefined) => isJsonObject(value) && value['type'] === 'content',
+    },
+    source,
+  ),
+});
+
+/** What a search has found. */
+const passage = object({ type: oneOf(['text']), ...textFields });
+export const searchResultFields = {
+  source: longString,
+  title: longString,
+  content: array(passage, { max: MAX_BLOCKS }),
+};
 
 /** A file as OpenAI has it. */
 export const fileDataFields = {
@@ -60,12 +85,20 @@ export const fileDataFields = {
   file_data: longString,
 };
 
+/** Blocks of the original protocols that there is nothing for. */
+const REFUSED: Readonly<Record<string, string>> = {
+  input_audio: 'audio is not supported: send what it says as text',
+  container_upload: 'file ids are not supported: send the file as a document, as base64',
+};
+
 /** The blocks of one message, each by the shape `block`. */
 export function contentOf<B>(block: Shape<B>): Shape<string | readonly B[]> {
   const typed: Shape<B> = {
     ...block,
     read: (value, path) => {
-      string.read(jsonObject.read(value, path)['type'], at(path, 'type'));
+      const type = string.read(jsonObject.read(value, path)['type'], at(path, 'type'));
+      const refused = REFUSED[type];
+      if (refused !== undefined) throw unprocessable(at(path, 'type'), refused);
       return block.read(value, path);
     },
   };
@@ -79,10 +112,16 @@ export function contentOf<B>(block: Shape<B>): Shape<string | readonly B[]> {
   });
 }
 
-const isText = (type: JsonValue | undefined) => type === 'text' || type === 'input_text';
+const WITHOUT_FILES: ReadonlySet<JsonValue | undefined> = new Set([
+  'text',
+  'input_text',
+  'search_result',
+  'tool_use',
+  'tool_result',
+]);
 
 function requireFewAttachments(blocks: JsonValue | undefined, path: string): void {
   if (!Array.isArray(blocks) || blocks.length > MAX_BLOCKS) return;
-  const attachments = blocks.filter((block) => !isJsonObject(block) || !isText(block['type'])).length;
+  const attachments = blocks.filter((block) => !isJsonObject(block) || !WITHOUT_FILES.has(block['type'])).length;
   if (attachments > MAX_ATTACHMENTS) throw unprocessable(path, `must hold at most ${MAX_ATTACHMENTS} attachments`);
 }

@@ -1,13 +1,30 @@
 // The request of the Messages protocol (§4.3, §4.4).
 import { array, json, object, tagged } from '../shapes/composites.ts';
-import { contentOf, fileFields, textFields } from '../conversations/content.ts';
+import {
+  contentOf,
+  documentFields,
+  fileFields,
+  searchResultFields,
+  textFields,
+  toolFields,
+} from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, integer, number, oneOf, string } from '../shapes/scalars.ts';
 import { anyOf, named, nullish, optional, type Static, unread } from '../shapes/shape.ts';
 import { idempotencyKey, messagesOf, metadata, model } from '../conversations/turn.ts';
 import { backgroundPayload } from './message.ts';
 
-const block = tagged('type', { text: textFields, image: fileFields, file: fileFields, document: fileFields });
+/** What a document may be made of. */
+const inner = tagged('type', { text: textFields, image: fileFields });
+
+const block = tagged('type', {
+  text: textFields,
+  image: fileFields,
+  file: fileFields,
+  document: documentFields(inner),
+  search_result: searchResultFields,
+  ...toolFields,
+});
 
 export const messagesContent = named('MessagesContent', contentOf(block));
 

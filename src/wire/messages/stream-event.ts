@@ -21,7 +21,8 @@ const startOfMessage = object({
 });
 
 const contentDelta = tagged('type', { text_delta: { text: string }, input_json_delta: { partial_json: string } });
-
+/** `agent`: the sub-agent that asks; null for the run's own. */
+const ASKED_MODEL = { model: string, agent: nullable(string) };
 const QUESTION = { request_id: uuid, tool_use_id: string };
 
 export const messagesStreamEvent = named(
@@ -36,6 +37,8 @@ export const messagesStreamEvent = named(
     'user_input.requested': { ...QUESTION, tool_name: string, expires_at: time },
     'user_input.answered': QUESTION,
     'user_input.expired': QUESTION,
+    'model_wait.started': { ...ASKED_MODEL, message: string, patience_ms: count, until: time },
+    'model_wait.ended': { ...ASKED_MODEL, answered: boolean, waited_ms: count },
     message_delta: { delta: object({ stop_reason: stopReason, stop_sequence: constant(null) }), usage },
     result: { subtype: oneOf(['success']), structured_output: json },
     message_stop: {},

@@ -24,7 +24,13 @@ export const responsesContent = named('ResponsesContent', contentOf(block));
 
 const userMessage = object({ type: optional(oneOf(['message'])), role: oneOf(['user']), content: responsesContent });
 
-const anyItem = object({ type: nullish(string), role: nullish(string), content: optional(json) });
+const anyItem = object({
+  type: nullish(string),
+  role: nullish(string),
+  content: optional(json),
+  output: optional(json),
+  id: optional(json),
+});
 
 /** Items of which the last user's message is read: of all others only the form counts (§1). */
 const item: typeof anyItem = {

@@ -166,6 +166,30 @@ test('a Message has the use of its forced tool, also in a stream', { tags: ['M4-
   expect(streamed).toMatchObject({ stop_reason: 'tool_use', content: [use] });
 });
 
+test('what its client says of a call is what the user says, until the result is right', {
+  tags: ['M4-forced'],
+}, async () => {
+  measuring();
+  const { data, response } = await anthropic.messages.create(messageAsked({ type: 'any' })).withResponse();
+  const [use] = data.content;
+  if (use?.type !== 'tool_use') throw new Error('no call');
+  const fault = { type: 'tool_result' as const, tool_use_id: use.id, is_error: true, content: 'It was in Emden.' };
+  measuring();
+  const again = await anthropic.messages
+    .create(
+      {
+        ...messageAsked({ type: 'any' }),
+        messages: [...QUESTION, { role: 'assistant', content: data.content }, { role: 'user', content: [fault] }],
+      },
+      { headers: { 'errand-session-id': response.headers.get('x-session-id')! } },
+    )
+    .withResponse();
+  expect(again.data).toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', input: TIDE }] });
+  expect(again.response.headers.get('x-errand-ignored')).toBe('history');
+  const sent = JSON.stringify(model.requests.at(-1)?.body.messages);
+  for (const words of ['How high is the tide?', 'It was in Emden.']) expect(sent).toContain(words);
+});
+
 test('a background run has it when it is looked up', { tags: ['M4-forced'] }, async () => {
   measuring();
   const headers = { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' };

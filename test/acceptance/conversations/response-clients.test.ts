@@ -1,7 +1,7 @@
 // Libraries whose default is the Responses protocol, unchanged, against the real daemon (M3).
 import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, OpenAIProvider, Runner, setTracingDisabled } from '@openai/agents';
-import { generateText, Output, streamText } from 'ai';
+import { generateText, type ModelMessage, Output, streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -99,6 +99,18 @@ test("the AI SDK's default provider sends images and files, and continues a resp
   expect(lastSent()).toContain('"Seen."');
   // Once each: what the library sends again isn't read again.
   for (const words of ['look-at-these', 'and-now']) expect(lastSent().split(words)).toHaveLength(2);
+});
+
+test('the AI SDK is remembered by what it resends, which is references to items', {
+  tags: ['M3-previous'],
+}, async () => {
+  const messages: ModelMessage[] = [];
+  for (const [index, word] of ['alpha-words', 'beta-words', 'gamma-words'].entries()) {
+    messages.push({ role: 'user', content: `${word} [[text=Answer ${index}.]]` });
+    messages.push(...(await generateText({ model: openai('gpt-x'), messages })).response.messages);
+  }
+  for (const words of ['alpha-words', 'Answer 0.', 'beta-words', 'Answer 1.', 'gamma-words'])
+    expect(lastSent()).toContain(words);
 });
 
 const agent = () => new Agent({ name: 'Harbour', instructions: 'Be brief.', model: 'gpt-x' });

@@ -171,7 +171,8 @@ describe('models and tools', () => {
       content: 'x',
       status: 500,
       type: 'api_error',
-      message: /^The model "closed" could not be read: the connection was refused\. \(tried 5 times\)$/,
+      message:
+        /^The model "closed" could not be read: the connection was refused\. It has never answered since it was configured: "errand models check closed" says more\. \(tried 5 times\)$/,
     },
     {
       name: 'refuses connections for longer than there is patience',
@@ -180,7 +181,7 @@ describe('models and tools', () => {
       content: 'x',
       status: 500,
       type: 'api_error',
-      message: /could not be read: the connection was refused\. \(tried [234] times\)$/,
+      message: /could not be read: the connection was refused\. It has never answered .* \(tried [234] times\)$/,
     },
     {
       name: 'resets every connection',

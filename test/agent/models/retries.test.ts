@@ -14,11 +14,11 @@ function play(
   failures: (tried: number) => FailedTry,
   { patienceMs = PATIENCE_MS, runMs = HOUR_MS, begun = NONE } = {},
 ): { pauses: number[]; atMs: number; end: NextTry } {
-  const next = makeRetries(POLICY, patienceMs);
+  const next = makeRetries(POLICY);
   const pauses: number[] = [];
   let atMs = 0;
   for (let tried = 1; ; tried += 1) {
-    const end = next(failures(tried), { hasBegun: begun.includes(tried), atMs, leftMs: runMs - atMs });
+    const end = next(failures(tried), { hasBegun: begun.includes(tried), atMs, leftMs: runMs - atMs, patienceMs });
     if (!end.again || tried === 10_000) return { pauses, atMs, end };
     pauses.push(end.waitMs);
     atMs += end.waitMs;
@@ -80,9 +80,9 @@ test("the patience ends with the run's time", () => {
 });
 
 test('only the first failure of an outage is news', () => {
-  const next = makeRetries(POLICY, PATIENCE_MS);
+  const next = makeRetries(POLICY);
   const news = [DOWN, DOWN, BROKEN, DOWN, DOWN].map((failure) => {
-    const after = next(failure, { hasBegun: false, atMs: 0, leftMs: HOUR_MS });
+    const after = next(failure, { hasBegun: false, atMs: 0, leftMs: HOUR_MS, patienceMs: PATIENCE_MS });
     return after.again && !after.isWaiting;
   });
   expect(news).toEqual([true, false, true, true, false]);

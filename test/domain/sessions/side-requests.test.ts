@@ -7,6 +7,11 @@ test.each([
   ['Open WebUI', '### Task:\nName the chat.\n### Output:\nJSON format: { "title": "..." }'],
   ['LibreChat', 'Provide a concise, 5-word-or-less title for the conversation, in its language.\n\nUser: hi'],
   ['Claude Code', '[SUGGESTION MODE: What may the user type next?]'],
+  ['Claude Code', '<session>\nWhat are tides?\n</session>\n\nWrite the title in its language.'],
+  ['Claude Code', 'The user stepped away and is coming back. Say where they were.'],
+  ['qwen-code', 'Managed memory has TWO directories. Choose one.'],
+  ['qwen-code', 'Generate the session title now. In three words.'],
+  ['qwen-code', 'Generate the recap now. In one line.'],
 ])('of %s', { tags: ['M1-aside'] }, (_, text) => {
   expect(isSideRequest(text, text)).toBe(true);
   expect(isSideRequest('hi', text)).toBe(true);
@@ -19,6 +24,11 @@ test('opencode begins the conversation with its request, and ends it with what t
 });
 
 test('people may speak of tasks and titles', { tags: ['M1-aside'] }, () => {
-  for (const text of ['### Task:\nWrite a poem.', 'Please generate a title for this conversation: tides', ''])
+  for (const text of [
+    '### Task:\nWrite a poem.',
+    'Please generate a title for this conversation: tides',
+    '<session>\nWhat is this?\n</session>',
+    '',
+  ])
     expect(isSideRequest(text, text)).toBe(false);
 });

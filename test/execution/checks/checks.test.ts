@@ -2,7 +2,7 @@
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { McpServerDefinition } from '../../../src/catalog/definitions.ts';
 import { makeChecks } from '../../../src/execution/checks/checks.ts';
 import { makePermits } from '../../../src/execution/pool/permits.ts';
@@ -19,7 +19,9 @@ async function openFixture() {
   onTestFinished(() => server.close());
   const clock = fakeClock();
   const permits = makePermits();
+  const answered = vi.fn<(configured: string) => void>();
   const checks = makeChecks({
+    answered,
     clock,
     permits,
     log: makeLog({ level: 'silent' } as never),
@@ -54,7 +56,7 @@ async function openFixture() {
   });
   const check = (signal = new AbortController().signal, maxInFlight: number | null = null) =>
     checks.checkModel(model(maxInFlight), { context: false }, signal);
-  return { server, clock, permits, checks, check };
+  return { server, clock, permits, checks, check, answered };
 }
 
 test('a check runs on its thread and answers', async () => {
@@ -153,4 +155,13 @@ test('an MCP server whose secret cannot be read is reported, without the secret'
   const report = await checks.checkMcpServer(definition({ transport: secret }), new AbortController().signal);
   expect(report.findings).toMatchObject([{ check: 'secrets', state: 'failed' }]);
   expect(report.findings[0]?.detail).toContain('TOKEN');
+});
+
+test('a model that replies to a check has answered, and one that refuses has not', async () => {
+  const { check, answered, server } = await openFixture();
+  server.enqueue({ status: 401 });
+  await check();
+  expect(answered).not.toHaveBeenCalled();
+  await check();
+  expect(answered.mock.calls).toEqual([[expect.stringMatching(/^[\w-]{43}$/)]]);
 });

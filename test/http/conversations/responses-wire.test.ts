@@ -73,6 +73,29 @@ test('of items the last user message is the turn, and the others are ignored', {
   expect(ignored).toEqual(['history', 'tools']);
 });
 
+test('an item of an earlier response that the input refers to says which one it is', {
+  tags: ['M3-previous'],
+}, async () => {
+  const said = (id: string): JsonObject => ({
+    input: [
+      { type: 'item_reference', id: 'msg_0198c0de000070008000000000000009' },
+      { type: 'item_reference', id },
+      { role: 'user', content: 'And now?' },
+    ],
+  });
+  const previousOf = async (over: JsonObject, headers?: Partial<TurnHeaders>) =>
+    (await read(over, headers)).input.response?.previousRunId;
+  for (const start of ['msg', 'fc'])
+    expect(await previousOf(said(`${start}_${SESSION.replaceAll('-', '')}`))).toBe(SESSION);
+  expect(await previousOf(said(`msg_${SESSION.replaceAll('-', '')}_2`))).toBe(SESSION);
+  expect(await previousOf(said('msg_of_another_service'))).toBeNull();
+  const response = `resp_${OTHER.replaceAll('-', '')}`;
+  const referred = said(`msg_${SESSION.replaceAll('-', '')}`);
+  expect(await previousOf({ ...referred, previous_response_id: response })).toBe(OTHER);
+  // Who names the session has said where the turn belongs.
+  expect(await previousOf(referred, { sessionId: OTHER })).toBeNull();
+});
+
 test('images and files come as OpenAI has them', { tags: ['M3-turn'] }, async () => {
   const { input } = await read(
     saying(

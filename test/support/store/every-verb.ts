@@ -442,6 +442,8 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await nodes.remove(row!);
   await definitionIds.idsFor('skill', ['s']);
   await definitionIds.namesOf('skill', [1]);
+  await store.endpoints.keepAnswered('e');
+  await store.endpoints.hasAnswered('e');
   const secret = Buffer.from('sealed');
   const { id } = await connections.create({ id: 'c', userSeq: user.seq, connector: 'crm', name: 'm', secret });
   await connections.find(id);

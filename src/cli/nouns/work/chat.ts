@@ -9,7 +9,7 @@ import {
   textOfMessage,
 } from '../../../client/messages.ts';
 import { converse } from '../../chat/converse.ts';
-import { callLine } from '../../chat/transcript.ts';
+import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { type Context, requireApiKey } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
@@ -138,6 +138,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
 /** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
   if (event.type === 'tool_use') return callLine(event, columns);
+  if (event.type === 'model_wait.started') return waitLine(event);
   if (event.type === 'tool_result' && !event.ok) {
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }

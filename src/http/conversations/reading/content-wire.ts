@@ -8,7 +8,7 @@ import type { MessagesBlock } from '../../../wire/messages/request.ts';
 import type { ResponsesBlock } from '../../../wire/responses/request.ts';
 import { line } from '../../../wire/shapes/scalars.ts';
 import type { SpooledStrings } from '../../body/spooled-strings.ts';
-import { readPlainUpload, readSourceText, readUpload, type SourceText } from './source-text.ts';
+import { joined, readPlainUpload, readSourceText, readUpload, type SourceText } from './source-text.ts';
 import type { TurnText } from './turn-text.ts';
 
 /** What the content of one request is read with. */
@@ -26,7 +26,9 @@ export interface ContentParts {
 /** A block of a request in any protocol. */
 export type Block = MessagesBlock | ChatBlock | ResponsesBlock;
 type BlockOf<T extends Block['type']> = Extract<Block, { readonly type: T }>;
-type BlockReader<B> = (block: B, path: string, parts: ContentParts) => Promise<InputBlock>;
+type BlockReader<B, R = InputBlock> = (block: B, path: string, parts: ContentParts) => Promise<R>;
+/** What the user says by itself: any block but calls of tools, and what came of them. */
+export type SaidBlock = Exclude<Block, { readonly type: 'tool_use' | 'tool_result' }>;
 
 type Media = 'image' | 'file';
 
@@ -53,7 +55,7 @@ const readText: BlockReader<BlockOf<'text' | 'input_text'>> = async ({ text }, p
 
 /** `{type: image|file|document, file_name, source}`. A source of type `text` is what it says; any other is read by its text. */
 const fileReader =
-  (media: Media): BlockReader<Omit<BlockOf<'image' | 'document'>, 'type'>> =>
+  (media: Media): BlockReader<Omit<BlockOf<'image'>, 'type'>> =>
   async ({ file_name: name, title, source }, path, parts) => {
     const [field, text] = 'data' in source ? ['data', source.data] : ['url', source.url];
     const textPath = `${path}.source.${field}`;
@@ -97,20 +99,53 @@ const readFileData = async (
   return resolveSource({ media: 'file', name: filename, text, path: textPath, mimeType }, parts);
 };
 
-const READERS: { readonly [T in Block['type']]: BlockReader<BlockOf<T>> } = {
+/** `{type: document, title, source}`. One that is made of texts and images is a file of the texts, and the images. */
+const readDocument: BlockReader<BlockOf<'document'>, InputBlock | InputBlock[]> = async (block, path, parts) => {
+  const { source, title, file_name: fileName } = block;
+  if (!('content' in source)) return fileReader('file')({ ...block, source }, path, parts);
+  const name = fileName ?? title?.slice(0, MAX_NAME) ?? null;
+  const contentPath = `${path}.source.content`;
+  if (typeof source.content === 'string') {
+    const text = await readSourceText(source.content, contentPath, parts.spooled);
+    return readPlain({ media: 'file', name, text, path: contentPath, mimeType: null }, parts);
+  }
+  const texts: SourceText[] = [];
+  const images: InputBlock[] = [];
+  for (const [index, one] of source.content.entries()) {
+    const place = `${contentPath}[${index}]`;
+    if (one.type === 'text') texts.push(await readSourceText(one.text, `${place}.text`, parts.spooled));
+    else images.push(await fileReader('image')(one, place, parts));
+  }
+  if (texts.length === 0) return images;
+  const file: Source = { media: 'file', name, text: joined(texts), path: contentPath, mimeType: null };
+  return [await readPlain(file, parts), ...images];
+};
+
+/** What a search has found, in the words of the turn. */
+const readSearchResult: BlockReader<BlockOf<'search_result'>> = async ({ title, source, content }, path, parts) => {
+  const read = (text: string, place: string) => parts.text.read(text, `${path}.${place}`);
+  const head = `${await read(title, 'title')} (${await read(source, 'source')})`;
+  const passages: string[] = [];
+  for (const [index, { text }] of content.entries()) passages.push(await read(text, `content[${index}].text`));
+  return { type: 'text', text: [head, ...passages].join('\n\n') };
+};
+
+const READERS: { readonly [T in SaidBlock['type']]: BlockReader<BlockOf<T>, InputBlock | InputBlock[]> } = {
   text: readText,
+  search_result: readSearchResult,
   input_text: readText,
   image: fileReader('image'),
   file: readFile,
-  document: fileReader('file'),
+  document: readDocument,
   image_url: readImageUrl,
   input_image: readImageUrl,
   input_file: readFileData,
 };
 
 /** Reads one block; `path` is its place in the request. Throws `unprocessable` and `too_large`. */
-export function readBlock(block: Block, path: string, parts: ContentParts): Promise<InputBlock> {
-  return (READERS[block.type] as BlockReader<Block>)(block, path, parts);
+export async function readBlock(block: SaidBlock, path: string, parts: ContentParts): Promise<InputBlock[]> {
+  const read = await (READERS[block.type] as BlockReader<SaidBlock, InputBlock | InputBlock[]>)(block, path, parts);
+  return Array.isArray(read) ? read : [read];
 }
 
 /** The text of a source decides how it is read, not the source's `type` (C3). */

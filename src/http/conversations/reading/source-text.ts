@@ -35,6 +35,17 @@ export async function readSourceText(text: string, path: string, spooled: Spoole
   return { head: text.slice(0, HEAD_CHARACTERS), whole: text, from };
 }
 
+/** Several texts as one, with an empty line between them. It is read from its beginning. */
+export function joined(texts: readonly SourceText[]): SourceText {
+  const from = async function* () {
+    for (const [index, text] of texts.entries()) {
+      if (index > 0) yield '\n\n';
+      yield* text.from(0);
+    }
+  };
+  return { head: texts[0]?.head ?? '', whole: null, from };
+}
+
 async function* skip(pieces: AsyncIterable<string>, count: number): AsyncGenerator<string> {
   let left = count;
   for await (const piece of pieces) {

@@ -1,6 +1,8 @@
 // Reads what the protocols' requests share: the session, and the last user message (§1).
 import { unprocessable } from '../../../domain/errors.ts';
 import type { InputBlock, TurnInput } from '../../../operations/turns/turn.ts';
+import { MAX_ATTACHMENTS } from '../../../wire/conversations/content.ts';
+import { messagesContent } from '../../../wire/messages/request.ts';
 import type { Readable, Static } from '../../../wire/shapes/shape.ts';
 import type { metadata, TurnMessages } from '../../../wire/conversations/turn.ts';
 import { type Block, type ContentParts, readBlock } from './content-wire.ts';
@@ -57,24 +59,54 @@ export async function readUserContent(
   return readContent(content.read(messages[last]!.content, path), path, parts);
 }
 
-/** The blocks of a message whose content is at `path`. */
+/** The blocks of a message whose content is at `path`. What came of tools is what the user says where nothing else is. */
 export async function readContent(
   found: string | readonly Block[],
   path: string,
   parts: ContentParts,
 ): Promise<InputBlock[]> {
+  const said = await readSaid(found, path, parts);
+  if (said.length > 0) return said;
+  if (typeof found === 'string') throw unprocessable(path, 'must not be empty');
+  const results = await readToolResults(found, path, parts);
+  if (results.length > 0) return results;
+  const hasTools = found.some(({ type }) => type === 'tool_use' || type === 'tool_result');
+  throw unprocessable(path, hasTools ? 'must say something, or have a tool_result that does' : 'must not be empty');
+}
+
+/** Without empty texts. */
+async function readSaid(found: string | readonly Block[], path: string, parts: ContentParts): Promise<InputBlock[]> {
   const blocks: InputBlock[] =
     typeof found === 'string'
       ? [{ type: 'text', text: await parts.text.read(found, path) }]
       : await readBlocks(found, path, parts);
-  const meaningful = blocks.filter((block) => block.type !== 'text' || block.text !== '');
-  if (meaningful.length === 0) throw unprocessable(path, 'must not be empty');
-  return meaningful;
+  return blocks.filter((block) => block.type !== 'text' || block.text !== '');
+}
+
+async function readToolResults(found: readonly Block[], path: string, parts: ContentParts): Promise<InputBlock[]> {
+  const blocks: InputBlock[] = [];
+  for (const [index, block] of found.entries()) {
+    if (block.type !== 'tool_result' || block.content === undefined || block.content === null) continue;
+    const place = `${path}[${index}].content`;
+    blocks.push(...(await readSaid(messagesContent.read(block.content, place), place, parts)));
+    requireFewAttachments(blocks, path);
+  }
+  return blocks;
 }
 
 /** One after the other: each counts what it holds. */
 async function readBlocks(found: readonly Block[], path: string, parts: ContentParts): Promise<InputBlock[]> {
   const blocks: InputBlock[] = [];
-  for (const [index, block] of found.entries()) blocks.push(await readBlock(block, `${path}[${index}]`, parts));
+  for (const [index, block] of found.entries()) {
+    if (block.type === 'tool_use' || block.type === 'tool_result') continue;
+    blocks.push(...(await readBlock(block, `${path}[${index}]`, parts)));
+    requireFewAttachments(blocks, path);
+  }
   return blocks;
+}
+
+/** One block may be several. */
+function requireFewAttachments(blocks: readonly InputBlock[], path: string): void {
+  const attachments = blocks.filter(({ type }) => type !== 'text').length;
+  if (attachments > MAX_ATTACHMENTS) throw unprocessable(path, `must hold at most ${MAX_ATTACHMENTS} attachments`);
 }

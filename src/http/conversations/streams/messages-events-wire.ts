@@ -63,6 +63,21 @@ const EVENTS: EventTable<MessagesStreamEvent> = {
     request_id: requestId,
     tool_use_id: toolUseId,
   }),
+  'model_wait.started': ({ model, agent, message, patienceMs }, _run, at) => ({
+    type: 'model_wait.started',
+    model,
+    agent,
+    message,
+    patience_ms: patienceMs,
+    until: isoTime(at + patienceMs),
+  }),
+  'model_wait.ended': ({ model, agent, answered, waitedMs }) => ({
+    type: 'model_wait.ended',
+    model,
+    agent,
+    answered,
+    waited_ms: waitedMs,
+  }),
   'run.finalizing': ({ stopReason: why, usage }, { resultTool }) => {
     const stopReason = stopReasonOf({ stopReason: why, resultTool });
     return stopReason === null
@@ -105,7 +120,15 @@ export const MESSAGES_FORMAT: StreamFormat = {
     const data = lookUp(EVENTS, event, run);
     return data && sent(data);
   },
-  toolEvents: new Set(['tool_use', 'tool_result', 'user_input.requested', 'user_input.answered', 'user_input.expired']),
+  toolEvents: new Set([
+    'tool_use',
+    'tool_result',
+    'user_input.requested',
+    'user_input.answered',
+    'user_input.expired',
+    'model_wait.started',
+    'model_wait.ended',
+  ]),
   ids: 'always',
   ping: sent({ type: 'ping' }),
   error: (facts: ErrorFacts) => sent(errorBody(facts, 'bare')),

@@ -45,15 +45,15 @@ export interface Retelling {
   epilogue(): SentEvent | null;
 }
 
-/** A format's events by type: each becomes one event, or none. */
+/** A format's events by type: each becomes one event, or none. `at`: when it happened. */
 export type EventTable<E> = {
-  readonly [T in EventType]?: (payload: EventPayloads[T], run: Run) => E | null;
+  readonly [T in EventType]?: (payload: EventPayloads[T], run: Run, at: number) => E | null;
 };
 
 /** What a table says of an event. */
-export function lookUp<E>(table: EventTable<E>, { type, payload }: JournalEvent, run: Run): E | null {
-  const render = table[type] as ((payload: object, run: Run) => E | null) | undefined;
-  return render?.(payload, run) ?? null;
+export function lookUp<E>(table: EventTable<E>, { type, payload, createdAt }: JournalEvent, run: Run): E | null {
+  const render = table[type] as ((payload: object, run: Run, at: number) => E | null) | undefined;
+  return render?.(payload, run, createdAt) ?? null;
 }
 
 /** The bytes of an event. `id` null leaves the reader's last id as it is. */

@@ -98,4 +98,12 @@ CREATE TABLE budget_periods (
   warned     INTEGER NOT NULL DEFAULT 0 CHECK (warned IN (0, 1)),
   PRIMARY KEY (budget_seq, starts_at)
 ) STRICT, WITHOUT ROWID;
+
+-- Endpoints of models that have answered as they are configured.
+CREATE TABLE answered_endpoints (
+  seq         INTEGER PRIMARY KEY,
+  -- By an HMAC of the address and the credential.
+  name        TEXT    NOT NULL UNIQUE,
+  answered_at INTEGER NOT NULL
+) STRICT;
 `;

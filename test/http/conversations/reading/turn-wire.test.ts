@@ -222,7 +222,7 @@ const ONLY: readonly (readonly [Name, JsonObject, string])[] = [
   [
     'messages',
     saying([{ type: 'image_url', image_url: 'x' }]),
-    'messages[0].content[0].type: must be one of text, image, file, document',
+    'messages[0].content[0].type: must be one of text, image, file, document, search_result, tool_use, tool_result',
   ],
   [
     'messages',

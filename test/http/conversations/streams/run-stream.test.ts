@@ -126,6 +126,33 @@ test('tools are on the Messages stream only when requested', async () => {
   ]);
 });
 
+test('waits for a model are on the Messages stream when tools are requested, with the moment when they end', async () => {
+  const wait = { model: 'qwen', agent: null };
+  const fixture = await openFixture({
+    play: (run, book) =>
+      book.commit(run, [
+        { type: 'model_wait.started', payload: { ...wait, message: 'It is down.', patienceMs: 120_000 } },
+        { type: 'model_wait.ended', payload: { ...wait, answered: true, waitedMs: 900 } },
+        ...WITH_TOOLS,
+      ]),
+  });
+  const asked = { 'x-stream-tool-events': 'true' };
+  const waits = async (path: string, headers: Record<string, string>) =>
+    (await streamed(fixture, path, {}, headers)).events.filter(({ data }) => data?.includes('model_wait'));
+  expect(await waits(MESSAGES, {})).toEqual([]);
+  expect(await waits(CHAT, asked)).toEqual([]);
+  const [started, ended] = (await waits(MESSAGES, asked)).map(json);
+  const until = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+  expect(started).toEqual({
+    type: 'model_wait.started',
+    ...wait,
+    message: 'It is down.',
+    patience_ms: 120_000,
+    until,
+  });
+  expect(ended).toEqual({ type: 'model_wait.ended', ...wait, answered: true, waited_ms: 900 });
+});
+
 const FIRST = '0198c0de-0000-7000-8000-000000000001';
 const SECOND = '0198c0de-0000-7000-8000-000000000002';
 
