@@ -18,6 +18,8 @@ export interface Settings {
   readonly publicUrl: string;
   /** Origin of a host for published pages alone, where everything else is 404; empty for none (J8). */
   readonly shareOrigin: string;
+  /** Whether paths under `/v1/` lead where those under `/openapi/v1/` do (M5). */
+  readonly aliases: boolean;
   /** Addresses and ranges of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   /** How long a non-stream request waits for its run (C8). */

@@ -124,7 +124,8 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, slices, replyBudget, clock });
   const koa = new Koa();
   const isServedAt = makeIsServedAt(() => settings().shareOrigin);
-  koa.use(makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
+  const aliases = () => settings().aliases;
+  koa.use(makeFrame({ aliases, clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
   koa.use(routing);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
@@ -139,15 +140,24 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
 }
 
 interface FrameParts extends Pick<HttpParts, 'clock' | 'log' | 'requestEnded'> {
+  readonly aliases: () => boolean;
   readonly clientAddressOf: ClientAddressOf;
   readonly basesOf: BasesOf;
   readonly isServedAt: IsServedAt;
 }
 
-function makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEnded }: FrameParts): Koa.Middleware {
+function makeFrame({
+  aliases,
+  clientAddressOf,
+  basesOf,
+  isServedAt,
+  clock,
+  log,
+  requestEnded,
+}: FrameParts): Koa.Middleware {
   return async (ctx, next) => {
     const { req, res } = ctx;
-    const { path, authority } = targetOf(req);
+    const { path, authority } = targetOf(req, aliases());
     const startedAt = clock.monotonic();
     const requestId = randomUUID();
     // Now, while the connection is there.
@@ -177,13 +187,17 @@ function makeFrame({ clientAddressOf, basesOf, isServedAt, clock, log, requestEn
 const WHOLE_ADDRESS = /^https?:\/\/([^/?#]*)/i;
 
 /**
- * Proxies may send the whole address, whose authority then counts instead of the header's. It is cut off before Koa parses
+ * Where a request leads: `/v1/` may be short for `/openapi/v1/` (M5). Proxies may send the whole address, whose authority then counts instead of the header's. It is cut off before Koa parses
  * it, which throws at odd ones.
  */
-function targetOf(req: IncomingMessage): { readonly path: string; readonly authority: string | undefined } {
+function targetOf(
+  req: IncomingMessage,
+  hasAliases: boolean,
+): { readonly path: string; readonly authority: string | undefined } {
   const { url = '', headers } = req;
   const [origin = '', authority = headers.host] = WHOLE_ADDRESS.exec(url) ?? [];
-  const target = url.slice(origin.length);
+  const sent = url.slice(origin.length);
+  const target = hasAliases && sent.startsWith('/v1/') ? `/openapi${sent}` : sent;
   req.url = target;
   const end = target.indexOf('?');
   return { path: end === -1 ? target : target.slice(0, end), authority };

@@ -111,7 +111,7 @@ function operationIdOf({ method, path }: Route): string {
 
 /** The first segment of a path after the common prefix. */
 function tagOf(path: string): string {
-  return path.replace(/^\/(openapi|api)\/v1\//, '/').split('/')[1]!;
+  return path.replace(/^\/(openapi|api)\/v1\//, '/').split('/')[1] || 'front';
 }
 
 function pathParametersOf({ path, params }: Route): object[] {

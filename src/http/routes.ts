@@ -1,7 +1,7 @@
 // Every path of the daemon, those of Office Mode, webhooks and publishing from pages of their own: its method, its guard, the shape of
 // its errors, what it reads and what it replies.
 import type { Clock } from '../domain/clock.ts';
-import { ErrandError } from '../domain/errors.ts';
+import { ErrandError, notFound } from '../domain/errors.ts';
 import type { Settings } from '../domain/settings.ts';
 import { installation } from '../wire/installation.ts';
 import { audit } from '../wire/people/audit.ts';
@@ -25,8 +25,8 @@ import { scheduledTasks } from '../wire/schedules/scheduled-task.ts';
 import { questions } from '../wire/sessions/question.ts';
 import { runs } from '../wire/sessions/runs.ts';
 import { sessions } from '../wire/sessions/session.ts';
-import { description, readiness as readinessShape } from '../wire/status.ts';
-import { renderModels } from './conversations/chat-wire.ts';
+import { description, frontPage, readiness as readinessShape } from '../wire/status.ts';
+import { renderModel, renderModels } from './conversations/chat-wire.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import type { Exchange } from './frame/exchange.ts';
 import type { KeyCaller } from '../domain/people/user.ts';
@@ -47,6 +47,7 @@ import { shares } from '../wire/publishing/share.ts';
 import type { makeMcpHandlers } from './mcp/handler.ts';
 import { mcp } from '../wire/mcp/endpoint.ts';
 import { makeContentHandlers } from './public/contents.ts';
+import { makeFrontPage } from './public/front-page.ts';
 import { makePublicPageHandlers } from './public/pages.ts';
 import { VERSION } from '../version.ts';
 import { makeTokenEndpoint } from './management/token.ts';
@@ -97,6 +98,7 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
     ...routesOf(sharePages, {}, { ...makeShareHandlers(parts), staticFile: sendStaticFile }),
+    ...routesOf(frontPage, {}, { front: makeFrontPage(parts.settings) }),
     ...routesOf(description, {}, { openapi: () => ok(renderedJson<object>(document())) }),
   ];
   // Made at the first request: it takes some milliseconds that a start need not have.
@@ -158,6 +160,11 @@ function makeSimpleHandlers({ operations, readiness, starting }: RouteParts) {
   return {
     models: (_exchange: Exchange, caller: KeyCaller) =>
       ok(renderModels(operations.getModelName(caller), caller.key.createdAt)),
+    model: ({ params }: Exchange, caller: KeyCaller) => {
+      const name = operations.getModelName(caller);
+      if (params['id'] !== name) throw notFound('Model');
+      return ok(renderModel(name, caller.key.createdAt));
+    },
     alive: async () => {
       await starting();
       if (starting() !== null) throw new ErrandError('unavailable', 'The daemon stops before it has started.');

@@ -1,12 +1,12 @@
 // What programs with a key, and anybody, may ask: the conversation protocols, and the sessions of the key (§4).
 import { KB } from '../domain/byte-units.ts';
 import { isJsonObject } from '../domain/json.ts';
-import { chatStreamData, completion, models as ownModels } from './chat/completion.ts';
+import { chatStreamData, completion, modelOfKey, models as ownModels } from './chat/completion.ts';
 import { chatRequest } from './chat/request.ts';
 import { rejoinHeaders, turnHeaders } from './conversations/headers.ts';
 import { endpoints, idOf } from './endpoint.ts';
 import { pageOf, pageQuery } from './listing.ts';
-import { backgroundMessage, conversationReply } from './messages/message.ts';
+import { backgroundMessage, conversationReply, tokenCount } from './messages/message.ts';
 import { messagesRequest } from './messages/request.ts';
 import { messagesStreamEvent } from './messages/stream-event.ts';
 import { grant, loginToken } from './people/token.ts';
@@ -45,6 +45,7 @@ export const programs = {
   }),
   ...endpoints('key', 'bare', {
     messages: { route: 'POST /openapi/v1/messages', summary: 'Send a turn in the Messages protocol: waited for, streamed, or in the background', ...turn, body: messagesRequest, events: messagesStreamEvent, reply: conversationReply, statuses: [200, 202] },
+    countTokens: { route: 'POST /openapi/v1/messages/count_tokens', summary: 'Estimate the tokens of a turn in the Messages protocol', ...turn, body: messagesRequest, reply: tokenCount },
   }),
   ...endpoints('key', 'chat', {
     chat: { route: 'POST /openapi/v1/chat/completions', summary: 'Send a turn in the chat-completions protocol: waited for or streamed', ...turn, body: chatRequest, events: chatStreamData, reply: completion },
@@ -69,6 +70,7 @@ export const programs = {
   }),
   ...endpoints('key', 'chat', {
     models: { route: 'GET /openapi/v1/models', summary: 'List the model of the key', reply: ownModels },
+    model: { route: 'GET /openapi/v1/models/:id', summary: 'Read the model of the key', reply: modelOfKey },
   }),
   ...endpoints('none', 'bare', {
     file: { route: 'GET /files/:address/:name', summary: 'Download a file at its signed address', sendsFile: true },

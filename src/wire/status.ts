@@ -99,6 +99,10 @@ export const database = named(
 );
 
 // biome-ignore format: a table reads best with one endpoint a line
+export const frontPage = endpoints('none', 'bare', {
+  front: { route: 'GET /', summary: 'Show people what is here', sendsPage: true },
+});
+
 export const description = endpoints('none', 'bare', {
   openapi: { route: 'GET /openapi.json', summary: 'This description of the interface', reply: openApiDocument },
 });

@@ -51,6 +51,7 @@ test('without any source, every setting has its default, and that is its origin'
     traces: { otlpEndpoint: '', headersFile: '', sample: 1 },
     shareOrigin: '',
     trustedProxies: [],
+    aliases: true,
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
     limits: {
@@ -165,6 +166,7 @@ test('every setting can be given by the environment and by the file, to the same
     'traces.otlp_endpoint': 'http://127.0.0.1:4318',
     'traces.sample': '0.5',
     'log.level': 'warn',
+    aliases: 'false',
     'blobs.redirect': 'true',
     'blobs.s3.endpoint': 'https://s3.example',
     'blobs.s3.bucket': 'errand-files',

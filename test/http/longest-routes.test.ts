@@ -18,7 +18,7 @@ const LONGEST_MS = 50;
 const FEW_ROWS: readonly string[] = [
   ...`GET /openapi/v1/runs/:id, GET /openapi/v1/responses/:id, POST /openapi/v1/responses/:id/cancel, DELETE /openapi/v1/responses/:id,
   GET /openapi/v1/responses/:id/input_items, GET /openapi/v1/sessions/:id/capability-config, GET /openapi/v1/models,
-  GET /files/:address/:name, GET /healthz, GET /readyz, GET /api/v1/audit/head, GET /api/v1/retention/orphans, GET /api/v1/retention/progress,
+  GET /openapi/v1/models/:id, GET /,  GET /files/:address/:name, GET /healthz, GET /readyz, GET /api/v1/audit/head, GET /api/v1/retention/orphans, GET /api/v1/retention/progress,
   GET /api/v1/nodes/:ref, POST /api/v1/nodes/:ref/drain, POST /api/v1/nodes/:ref/undrain, DELETE /api/v1/nodes/:ref,
   GET /api/v1/users/:ref, GET /api/v1/keys/:ref, DELETE /api/v1/keys/:ref, GET /api/v1/budgets/:id,
   DELETE /api/v1/budgets/:id, DELETE /api/v1/connections/:id, POST /api/v1/mcp-servers/:ref/check,

@@ -6,6 +6,7 @@ import { openFixture, send, TURN } from '../support/http/http-fixture.ts';
 const TABLE: readonly string[] = [
   'POST /openapi/v1/auth/token none bare',
   'POST /openapi/v1/messages key bare',
+  'POST /openapi/v1/messages/count_tokens key bare',
   'POST /openapi/v1/chat/completions key chat',
   'POST /openapi/v1/responses key chat',
   'GET /openapi/v1/responses/:id key chat',
@@ -22,6 +23,7 @@ const TABLE: readonly string[] = [
   'POST /openapi/v1/sessions/:id/stop key bare',
   'DELETE /openapi/v1/sessions/:id key bare',
   'GET /openapi/v1/models key chat',
+  'GET /openapi/v1/models/:id key chat',
   'GET /files/:address/:name none bare',
   'GET /healthz none bare',
   'GET /readyz none bare',
@@ -182,6 +184,7 @@ const TABLE: readonly string[] = [
   'GET /share/static/:name none bare',
   'GET /share/p/:publish_key none bare',
   'GET /share/:share_code none bare',
+  'GET / none bare',
   'GET /openapi.json none bare',
 ];
 

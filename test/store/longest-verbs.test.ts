@@ -221,7 +221,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   objects: 'endRemovals getLocation setLocation listDue listRowless listUnnoted',
   publishJobs: 'listDue nextAt putOff hasten fail',
   pageRemovals: 'closeEnded nextEndAt clearWithdrawn clearDeleted listDrafts clearDraft listRemovals finishRemovals',
-  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest findTraceParent discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop isStoppingAt waitForUser expireQueued findNewestQueued',
+  runs: 'getOutcome get findBackground queuePosition anyClaimable countUnfinished find beginTimeline timelineRest findTraceParent discardText recordSpent recordUnkept recordToolResult end settle findSubmitted claim interrupt rescue renewLeases stopSession stopRun listSessionsOfDisabled confirmStop isStoppingAt waitForUser expireQueued findNewestQueued estimatePrompt',
   retention:
     'lookAtClock trustClock heldUntil countAuditEntries auditEntries archives countArchives takeIdle forgetWorkspace countFirings countScheduledSessions countThrowAwaySessions firings scheduledSessions throwAwaySessions versions countVersions countEventsOfSessions giveBack eventsOfRuns eventsOfSessions detailsOfRuns',
   answered: '',

@@ -1,5 +1,5 @@
 // Settings of what clients meet: the address, requests and their limits, streams, log-ins.
-import { list, text } from '../../catalog/reading/schema.ts';
+import { flag, list, text } from '../../catalog/reading/schema.ts';
 import { isAddressRange } from '../../outbound/address-range.ts';
 import { isPublicUrl, isShareOrigin, isUserinfoUrl, parseListen, publicUrlFor } from '../listen-address.ts';
 import { DATABASE_OPTIONS } from './database.ts';
@@ -40,6 +40,12 @@ export const REQUEST_OPTIONS = {
       'Origin of a host of their own for published pages, such as https://shares.example.com, which leads to the same ' +
       'daemon. Then they are served there only, and nothing else is: what agents publish is apart from everything that ' +
       'asks for a password. Its host must not be that of `public_url`. Empty: pages are served under `public_url`.',
+  },
+  aliases: {
+    schema: flag(),
+    fallback: true,
+    about:
+      'Whether addresses under /v1/ answer as those under /openapi/v1/ do, for clients that are given a host alone, or its /v1.',
   },
   trusted_proxies: {
     schema: list(

@@ -1,4 +1,5 @@
 // The chat-completions protocol's request and reply (§2.2, §4.2), and its list of models (C13).
+import { isoTime } from '../../domain/clock.ts';
 import { callIdOf, completionIdOf } from '../../domain/ids.ts';
 import type { ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Usage } from '../../domain/sessions/usage.ts';
@@ -8,6 +9,7 @@ import type {
   ChatUsageWire,
   CompletionWire,
   FinishReason,
+  ModelOfKeyWire,
   ModelsWire,
 } from '../../wire/chat/completion.ts';
 import { chatContent, type ChatRequest } from '../../wire/chat/request.ts';
@@ -109,11 +111,27 @@ export function renderChatUsage(usage: Usage): ChatUsageWire {
   };
 }
 
-/** The one model of a key, as a list. */
+/** The one model of a key, as a list of either protocol. */
 export function renderModels(model: string, createdAt: number): ModelsWire {
   return {
     object: 'list',
-    data: [{ id: model, object: 'model', created: secondsOf(createdAt), owned_by: 'errand' }],
+    data: [renderModel(model, createdAt)],
+    has_more: false,
+    first_id: model,
+    last_id: model,
+  };
+}
+
+/** The same by itself. `createdAt`: of the key. */
+export function renderModel(id: string, createdAt: number): ModelOfKeyWire {
+  return {
+    id,
+    object: 'model',
+    created: secondsOf(createdAt),
+    owned_by: 'errand',
+    type: 'model',
+    display_name: id,
+    created_at: isoTime(createdAt),
   };
 }
 

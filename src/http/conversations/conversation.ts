@@ -25,7 +25,7 @@ import type { ErrorShape, ErrorWire } from '../../wire/error.ts';
 import { ok, type Reply } from '../replies/reply.ts';
 import type { CompletionWire } from '../../wire/chat/completion.ts';
 import type { ChatRequest } from '../../wire/chat/request.ts';
-import type { BackgroundMessageWire, ConversationReplyWire } from '../../wire/messages/message.ts';
+import type { BackgroundMessageWire, ConversationReplyWire, TokenCountWire } from '../../wire/messages/message.ts';
 import type { MessagesRequest } from '../../wire/messages/request.ts';
 import type { ResponsesRequest } from '../../wire/responses/request.ts';
 import type { ResponseWire } from '../../wire/responses/response.ts';
@@ -96,6 +96,7 @@ export interface Conversations {
   readonly messages: KeyHandler<Turn<MessagesRequest>, ConversationReplyWire | Failure>;
   readonly chat: KeyHandler<Turn<ChatRequest>, CompletionWire | Failure>;
   readonly responses: KeyHandler<Turn<ResponsesRequest>, ResponseWire | Failure>;
+  readonly countTokens: KeyHandler<Turn<MessagesRequest>, TokenCountWire>;
   readonly poll: KeyHandler<Exchange, BackgroundMessageWire>;
   rejoin(exchange: Exchange<Static<typeof followQuery>>, caller: KeyCaller, runId: string): Promise<undefined>;
 }
@@ -164,6 +165,10 @@ export function makeConversations({
   }
 
   return {
+    countTokens: async (exchange, caller) => {
+      const { input } = await readTurn(MESSAGES, exchange, caller, settings());
+      return ok({ input_tokens: await operations.countTokens(caller, input) });
+    },
     messages: (exchange, caller) => converse(MESSAGES, exchange, caller),
     chat: (exchange, caller) => converse(CHAT, exchange, caller),
     responses: (exchange, caller) => converse(RESPONSES, exchange, caller),

@@ -1,6 +1,7 @@
 // The verbs on turns, and on the runs that execute them.
 import { type AcceptParts, makeAcceptTurn } from './accepting/accept-turn.ts';
 import { type AwaitParts, makeAwaitResult } from './await-result.ts';
+import { type CountParts, makeCountTokens } from './count-tokens.ts';
 import { makeExplainRun } from './explain.ts';
 import { type ExportParts, makeExportRun } from './exports/export-run.ts';
 import { makeFetchImages } from './accepting/fetch-images.ts';
@@ -13,6 +14,7 @@ import { makeTaskOperations, type TaskOperationParts } from './tasks.ts';
 
 export type TurnParts = Omit<AcceptParts, 'fetchImages'> &
   AwaitParts &
+  CountParts &
   ExportParts &
   ModelNameParts &
   QueueOperationParts &
@@ -33,5 +35,6 @@ export function makeTurnVerbs(parts: TurnParts) {
     getModelName: makeGetModelName(parts),
     acceptTurn: makeAcceptTurn({ ...parts, fetchImages: makeFetchImages({ settings, ending: draining }) }),
     awaitResult: makeAwaitResult(parts),
+    countTokens: makeCountTokens(parts),
   };
 }

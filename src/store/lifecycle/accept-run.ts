@@ -1,5 +1,5 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
-import type { UserBlock } from '../../domain/sessions/content.ts';
+import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
@@ -125,7 +125,11 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   if (budget !== undefined) return { kind: 'over_budget', budget };
   if (turn.allDrain) return { kind: 'all_drain' };
   // Only a Messages stream reports it, and this turn must not be stored yet.
-  const place = { keySeq: turn.key.seq, sessionSeq: found?.session.seq ?? null, content: turn.content };
+  const place = {
+    keySeq: turn.key.seq,
+    sessionSeq: found?.session.seq ?? null,
+    characters: textOf(turn.content).length,
+  };
   const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
   const ready = !busy && !(found !== undefined && isStopping(found));
   const start = ready ? yield* planStart(tx, turn, found) : null;

@@ -1,5 +1,4 @@
-// Estimates the size of a turn's prompt when the turn is accepted; a stream reports it at its start.
-import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
+// Estimates the size of a turn's prompt when the turn is accepted, or before; a stream reports it at its start.
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
@@ -7,15 +6,16 @@ interface ComingTurn {
   readonly keySeq: number;
   /** Null for a turn that opens one. */
   readonly sessionSeq: number | null;
-  readonly content: readonly UserBlock[];
+  /** Of all its texts. */
+  readonly characters: number;
 }
 
 /**
  * Tokens of the turn's first prompt. A continued session sends what its last step contained and the new text; a new one
  * about what the key's newest session began with, which is mostly instructions and tools.
  */
-export function* estimatePrompt(tx: Reader, { keySeq, sessionSeq, content }: ComingTurn): Step<number> {
-  const words = Math.ceil(textOf(content).length / CHARACTERS_PER_TOKEN);
+export function* estimatePrompt(tx: Reader, { keySeq, sessionSeq, characters }: ComingTurn): Step<number> {
+  const words = Math.ceil(characters / CHARACTERS_PER_TOKEN);
   return sessionSeq === null
     ? Math.max(words, (yield* openingOfKey(tx, keySeq))?.tokens ?? 0)
     : words + ((yield* lastStepOf(tx, sessionSeq))?.tokens ?? 0);

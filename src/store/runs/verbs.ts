@@ -1,5 +1,6 @@
 // The verbs that read runs.
 import type { Database } from '../engine/database.ts';
+import { estimatePrompt } from './prompt-size.ts';
 import { makeRunRecords } from './run-records.ts';
 import { makeTimelineVerbs } from './run-timeline.ts';
 import { makeRuns } from './runs.ts';
@@ -11,5 +12,7 @@ export function makeRunVerbs(database: Database) {
     ...makeRunRecords(database),
     ...makeTimelineVerbs(database),
     listWaiting: makeListWaiting(database),
+    /** Tokens of a turn that may come. */
+    estimatePrompt: database.read(estimatePrompt),
   };
 }

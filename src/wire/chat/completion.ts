@@ -2,7 +2,7 @@
 import { isJsonObject } from '../../domain/json.ts';
 import { array, object } from '../shapes/composites.ts';
 import { chatError } from '../error.ts';
-import { constant, integer, oneOf, string } from '../shapes/scalars.ts';
+import { constant, integer, oneOf, string, time } from '../shapes/scalars.ts';
 import { anyOf, named, nullable, optional, type Static } from '../shapes/shape.ts';
 
 const count = integer({ from: 0 });
@@ -66,9 +66,30 @@ export const chatStreamData = anyOf(
   chatError,
 );
 
-const model = object({ id: string, object: oneOf(['model']), created: seconds, owned_by: string });
+/** As clients of both OpenAI and Anthropic read it. */
+export const modelOfKey = named(
+  'ModelOfKey',
+  object({
+    id: string,
+    object: oneOf(['model']),
+    created: seconds,
+    owned_by: string,
+    type: oneOf(['model']),
+    display_name: string,
+    created_at: time,
+  }),
+);
 
-export const models = named('Models', object({ object: oneOf(['list']), data: array(model) }));
+export const models = named(
+  'Models',
+  object({
+    object: oneOf(['list']),
+    data: array(modelOfKey),
+    has_more: constant(false),
+    first_id: string,
+    last_id: string,
+  }),
+);
 
 export type CompletionWire = Static<typeof completion>;
 export type CompletionChunkWire = Static<typeof completionChunk>;
@@ -77,3 +98,4 @@ export type ChatDeltaWire = Static<typeof delta>;
 export type FinishReason = Static<typeof finishReason>;
 export type ChatUsageWire = Static<typeof chatUsage>;
 export type ModelsWire = Static<typeof models>;
+export type ModelOfKeyWire = Static<typeof modelOfKey>;

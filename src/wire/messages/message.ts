@@ -61,6 +61,9 @@ export const backgroundMessage = named(
   object({ ...MESSAGE, background_results: backgroundResults }),
 );
 
+/** What a turn would come to, as its stream would say at its start. */
+export const tokenCount = named('TokenCount', object({ input_tokens: count }));
+
 /** The reply to a turn: its answer, or the state of the background run that it began. */
 export const conversationReply = anyOf('must be a message', { ...backgroundMessage, admits: isBackground }, message);
 
@@ -70,6 +73,7 @@ function isBackground(value: unknown): boolean {
 
 export type ConversationReplyWire = Static<typeof conversationReply>;
 export type MessageWire = Static<typeof message>;
+export type TokenCountWire = Static<typeof tokenCount>;
 export type BackgroundMessageWire = Static<typeof backgroundMessage>;
 export type ContentBlockWire = Static<typeof contentBlock>;
 export type StopReasonWire = Static<typeof stopReason>;

@@ -45,6 +45,24 @@ function clientWith(apiKey: string): Anthropic {
   return new Anthropic({ apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
 }
 
+test('the count of a turn is the estimate that its stream begins with, in a new session and in one that goes on', {
+  tags: ['M5-count'],
+}, async () => {
+  const client = clients.get('openai')!;
+  const body = askFor(`${'long words '.repeat(2_000)}[[input=4321]]`);
+  const before = await client.messages.countTokens({ model: body.model, messages: body.messages });
+  expect(before.input_tokens).toBeGreaterThan(5_000);
+  const { data: stream, response } = await client.messages.create({ ...body, stream: true }).withResponse();
+  const begun: number[] = [];
+  for await (const event of stream) if (event.type === 'message_start') begun.push(event.message.usage.input_tokens);
+  expect(begun).toEqual([before.input_tokens]);
+  const headers = { 'errand-session-id': response.headers.get('x-session-id')! };
+  const next = { model: 'm', messages: [{ role: 'user' as const, content: 'Go on.' }] };
+  expect((await client.messages.countTokens(next, { headers })).input_tokens).toBeGreaterThan(4_321);
+  const other = { headers: { 'errand-session-id': '0198c0de-0000-7000-8000-000000000001' } };
+  await expect(client.messages.countTokens(next, other)).rejects.toMatchObject({ status: 404 });
+});
+
 type Content = Anthropic.MessageParam['content'];
 const askFor = (content: Content): Anthropic.MessageCreateParamsNonStreaming => ({
   model: 'claude-x',

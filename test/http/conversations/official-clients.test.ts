@@ -3,6 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, test } from 'vitest';
 import { ErrandError } from '../../../src/domain/errors.ts';
+import type { TurnInput } from '../../../src/operations/turns/turn.ts';
 import { openFixture } from '../../support/http/http-fixture.ts';
 import { KEY } from '../../support/http/run-streams.ts';
 
@@ -42,6 +43,57 @@ test('the official OpenAI client streams a turn, reads a whole one, and understa
     status: 422,
     param: 'model',
   });
+});
+
+test('the official clients read the model of the key, and find no other', { tags: ['M5-models'] }, async () => {
+  const fixture = await openFixture();
+  const openai = new OpenAI({ apiKey: KEY, baseURL: `${fixture.url}/openapi/v1`, maxRetries: 0 });
+  const anthropic = new Anthropic({ apiKey: KEY, baseURL: `${fixture.url}/openapi`, maxRetries: 0 });
+  expect(await openai.models.retrieve('qwen')).toMatchObject({ id: 'qwen', object: 'model', owned_by: 'errand' });
+  const own = { id: 'qwen', type: 'model', display_name: 'qwen', created_at: expect.stringMatching(/Z$/) as string };
+  expect(await anthropic.models.retrieve('qwen')).toMatchObject(own);
+  expect(await Array.fromAsync(await anthropic.models.list())).toMatchObject([own]);
+  for (const { models } of [openai, anthropic])
+    await expect(models.retrieve('gpt-x')).rejects.toMatchObject({ status: 404 });
+});
+
+test('the official Anthropic client counts the tokens of a turn, which begins nothing', {
+  tags: ['M5-count'],
+}, async () => {
+  const asked: TurnInput[] = [];
+  const countTokens = async (_caller: unknown, input: TurnInput) => {
+    asked.push(input);
+    return 321;
+  };
+  const fixture = await openFixture({ operations: { countTokens } });
+  const client = new Anthropic({ apiKey: KEY, baseURL: `${fixture.url}/openapi`, maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  expect(await client.messages.countTokens({ model: 'm', messages, system: 'Be brief.' })).toEqual({
+    input_tokens: 321,
+  });
+  expect(asked[0]?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+  expect(fixture.turns).toEqual([]);
+  await expect(client.messages.countTokens({ model: 'm', messages: [] })).rejects.toMatchObject({ status: 422 });
+});
+
+test('addresses that begin with /v1 are those of the interface, unless a setting says otherwise', {
+  tags: ['M5-aliases'],
+}, async () => {
+  const fixture = await openFixture();
+  const openai = new OpenAI({ apiKey: KEY, baseURL: `${fixture.url}/v1`, maxRetries: 0 });
+  const anthropic = new Anthropic({ apiKey: KEY, baseURL: fixture.url, maxRetries: 0 });
+  const messages = [{ role: 'user' as const, content: 'Hi' }];
+  const completion = await openai.chat.completions.create({ model: 'm', messages });
+  expect(completion.choices[0]?.message.content).toBe('Hello.');
+  const message = await anthropic.messages.create({ model: 'm', max_tokens: 9, messages });
+  expect(message.content).toEqual([{ type: 'text', text: 'Hello.' }]);
+  // In the shape of their protocol, too.
+  await expect(openai.chat.completions.create({ model: '', messages })).rejects.toMatchObject({ param: 'model' });
+  for (const path of ['/v1', '/v1x/models', '/x/v1/models'])
+    expect((await fetch(fixture.url + path, { headers: { authorization: `Bearer ${KEY}` } })).status).toBe(404);
+  const without = await openFixture({ settings: { aliases: false } });
+  const answer = await fetch(`${without.url}/v1/sessions`, { headers: { authorization: `Bearer ${KEY}` } });
+  expect(answer.status).toBe(404);
 });
 
 test('an official client does not repeat a turn whose run failed', async () => {

@@ -68,6 +68,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   listOwnFiles: 'of programs',
   openOwnFile: 'of programs',
   awaitResult: 'of programs',
+  countTokens: 'of programs',
   pollRun: 'of programs',
   getResponse: 'of programs',
   followResponse: 'of programs',

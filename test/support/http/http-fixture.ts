@@ -38,6 +38,7 @@ export const SETTINGS: Settings = {
   publicUrl: 'http://127.0.0.1:8484',
   tls: { certFile: '', keyFile: '', caFile: '' },
   shareOrigin: '',
+  aliases: true,
   trustedProxies: [],
   waitTimeoutSeconds: 600,
   maxUploadSizeMb: 1,

@@ -174,6 +174,7 @@ export const BODIES: Readonly<Record<string, readonly [ids: string, bodies: Bodi
     () => [{ grant_type: 'password', username: 'u'.repeat(256), password: 'p'.repeat(1_000) }],
   ],
   'POST /openapi/v1/messages': ['', turnsOf],
+  'POST /openapi/v1/messages/count_tokens': ['', turnsOf],
   'POST /openapi/v1/chat/completions': ['', () => [{ model: 'any', messages: [] }]],
   'POST /openapi/v1/responses': ['', () => [manyItems, { model: 'any', input: [] }]],
   'POST /mcp': ['', () => messagesOfMcp],

@@ -27,7 +27,8 @@ export interface SeenReply {
 }
 
 /** Throws when a reply isn't what its route says, down to the last field. */
-export function holdReply({ method, path, status, json }: SeenReply): void {
+export function holdReply({ method, path: asked, status, json }: SeenReply): void {
+  const path = wholePathOf(asked);
   // A file may be JSON of any kind.
   if (status < 300 && routeOf(method, path)?.sendsFile) return;
   hold(shapeOf(method, path, status), json, `${method} ${path} replied ${status}`);
@@ -36,9 +37,10 @@ export function holdReply({ method, path, status, json }: SeenReply): void {
 /** Throws when an event of a stream isn't what its route says. `text` is all of the stream. */
 export function holdEvents({
   method,
-  path,
+  path: asked,
   text,
 }: Pick<SeenReply, 'method' | 'path'> & { readonly text: string }): void {
+  const path = wholePathOf(asked);
   const events = routeOf(method, path)?.events;
   if (events === undefined) throw new Error(`${method} ${path} replied with a stream of events, and its line has none`);
   for (const { data } of makeSseParser().push(text)) {
@@ -46,6 +48,9 @@ export function holdEvents({
     hold(events, JSON.parse(data), `${method} ${path} sent an event`);
   }
 }
+
+/** `/v1/` is short for `/openapi/v1/` (M5). */
+const wholePathOf = (path: string) => (path.startsWith('/v1/') ? `/openapi${path}` : path);
 
 function hold(shape: AnyShape, json: unknown, what: string): void {
   let read: unknown;

@@ -225,6 +225,8 @@ async function callReads(fixture: StoreFixture): Promise<void> {
   await runs.findSubmitted({ user, key, sessionId: null, idempotencyKey: 'a', background: null });
   await runs.findSubmitted({ user, key, sessionId: first.sessionId, idempotencyKey: 'c', background: null });
   await runs.queuePosition(first.seq);
+  for (const sessionSeq of [null, first.sessionSeq])
+    await runs.estimatePrompt({ keySeq: key.seq, sessionSeq, characters: 9 });
   await turns.get(first.seq, 2);
   const budget = { characters: 1_000, bytes: 1_000, documentBytes: 100 };
   await turns.listBefore(first.sessionSeq, first.seq + 1, budget);
