@@ -54,6 +54,6 @@ test.each([
   const answered = JSON.stringify(model.requests[from + 1]!.body.messages);
   expect(answered.split(note).length).toBeGreaterThan(2);
   expect(answered).toContain(`Replaced 1 occurrence in ${path}. It is written in ${charset}.`);
-  const file = readFileSync(join(daemon.dataDir, 'workspaces', turn.sessionId, path));
+  const file = readFileSync(join(daemon.dataDir, 'workspaces', turn.sessionId!, path));
   expect(file).toEqual(iconv.encode(text.replace(before, after), charset));
 });
