@@ -11,7 +11,7 @@ import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
 import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './recording/workspace-baseline.ts';
 import { type BegunWatch, makeBegun } from './removal/begun-watch.ts';
-import { makeCollected, makeElsewhere, makeWaiting } from './recording/collected.ts';
+import { type Known, makeCollected, makeElsewhere, makeWaiting } from './recording/collected.ts';
 import { collectRun } from './recording/collect-artifacts.ts';
 import { isRecorded, type LookedAt } from './recording/look.ts';
 import { packNext } from './packing/pack-artifacts.ts';
@@ -98,18 +98,8 @@ export function makeCollector(given: CollectorParts): Collector {
     return work?.hasMore === true;
   });
   const { collected, listFork } = makeCollected({ ...parts, waiting, elsewhere, look: collecting.add });
-  const off = makeHalt();
-  const copying = makeQueue(parts, COPIED, async (fork) => {
-    await listFork(fork, off);
-    return false;
-  });
-  const earlier = makeEarlier(parts, {
-    copying: copying.add,
-    session: (session) => {
-      unpacked.add(session);
-      collecting.add(session);
-    },
-  });
+  const copying = makeCopying(parts, listFork);
+  const earlier = makeEarlier(parts, { unpacked, collecting, copying });
   const onRequest = makePackOnRequest({ ...parts, wake: packing.add, released });
   const downloads = makeDownloads({ ...parts, released });
   return {
@@ -132,24 +122,37 @@ export function makeCollector(given: CollectorParts): Collector {
     nodeRemoved: elsewhere.nodeRemoved,
     stop: async () => {
       stopping.abort();
-      off.halt();
       await Promise.all([earlier.stop(), elsewhere.stop()]);
       await Promise.all([collecting.stop(), packing.stop(), copying.stop(), onRequest.ended(), downloads.ended()]);
     },
   };
 }
 
+/** Lists the files of forks. */
+function makeCopying(parts: ArtifactParts, listFork: Known['listFork']) {
+  const off = makeHalt();
+  parts.stopping.addEventListener('abort', () => off.halt());
+  return makeQueue(parts, COPIED, async (fork) => {
+    await listFork(fork, off);
+    return false;
+  });
+}
+
 /** What an earlier process has left. */
 function makeEarlier(
   { store, here, clock, log }: ArtifactParts,
-  found: Readonly<Record<'session' | 'copying', (session: number) => void>>,
+  queues: Readonly<Record<'unpacked' | 'collecting' | 'copying', { add(session: number): unknown }>>,
 ): Service {
+  const { unpacked, collecting, copying } = queues;
   const failure = 'the sessions with artifacts to collect could not be listed';
   const work = async () => {
-    for (const session of await store.artifacts.listSessionsToCollect(here)) found.session(session);
+    for (const session of await store.artifacts.listSessionsToCollect(here)) {
+      unpacked.add(session);
+      collecting.add(session);
+    }
     for (let last: number | undefined = 0; last !== undefined; ) {
       const forks = await store.artifacts.listCopies(last);
-      for (const fork of forks) found.copying(fork);
+      for (const fork of forks) copying.add(fork);
       last = forks.at(-1);
     }
     return null;

@@ -5,8 +5,20 @@ import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { Caller } from '../../domain/people/user.ts';
 import type { Fork, ForkRefusal } from '../../domain/sessions/fork.ts';
 import type { Session } from '../../domain/sessions/session.ts';
+import type { Settings } from '../../domain/settings.ts';
+import type { Collector } from '../../execution/artifacts/collector.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { ForkCommit } from '../../store/lifecycle/fork-session.ts';
-import type { SessionOperationParts } from './sessions.ts';
+import type { Access } from '../access.ts';
+import type { Audit } from '../audit/audit.ts';
+
+export interface ForkParts {
+  readonly store: Pick<Store, 'sessions'>;
+  readonly access: Pick<Access, 'session'>;
+  readonly audit: Pick<Audit, 'change'>;
+  readonly collector: Pick<Collector, 'forked'>;
+  settings(): Settings;
+}
 
 /** After which run; null: after the newest that has ended. */
 export interface ForkRequest {
@@ -32,7 +44,7 @@ const REFUSALS: Readonly<Record<ForkRefusal | 'gone', () => ErrandError>> = {
  * Makes the verb. Throws as `Access.session` does; `not_found` for a run that isn't of the session's conversation; `conflict` where none has
  * ended; `too_large` when its owner is over the quota.
  */
-export function makeForkSession({ store, access, audit, collector, settings }: SessionOperationParts) {
+export function makeForkSession({ store, access, audit, collector, settings }: ForkParts) {
   return async (caller: Caller, id: string, { runId }: ForkRequest): Promise<ForkedSession> => {
     const session = await access.session(caller, id);
     const quotaBytes = settings().workspace.userQuotaMb * MB;

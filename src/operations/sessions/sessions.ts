@@ -4,8 +4,6 @@ import type { Portions } from '../../domain/portions.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import type { StopCause, StopResult } from '../../domain/sessions/stop.ts';
 import type { Administrator, Caller, KeyCaller } from '../../domain/people/user.ts';
-import type { Collector } from '../../execution/artifacts/collector.ts';
-import type { Settings } from '../../domain/settings.ts';
 import type { Stopper } from '../../execution/queue/stop.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Listing, Page } from '../../domain/listing.ts';
@@ -13,7 +11,7 @@ import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import type { AuditedAccess } from '../audited-access.ts';
-import { makeForkSession } from './fork-session.ts';
+import { type ForkParts, makeForkSession } from './fork-session.ts';
 import { type HistoryMessage, historyOf } from './history.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
@@ -22,14 +20,12 @@ export interface SessionQuery extends Page {
   readonly key: string | null;
 }
 
-export interface SessionOperationParts {
+export interface SessionOperationParts extends ForkParts {
   readonly store: Pick<Store, 'sessions' | 'history' | 'users' | 'keys'>;
   readonly access: Pick<Access, 'session'>;
   readonly auditedAccess: Pick<AuditedAccess, 'session'>;
   readonly stopper: Pick<Stopper, 'stopSession' | 'deleteSession'>;
   readonly audit: Pick<Audit, 'change'>;
-  readonly collector: Pick<Collector, 'forked'>;
-  settings(): Settings;
 }
 
 /** The cause of a stop: its own user, or an administrator. */

@@ -89,20 +89,8 @@ export function makeArtifactQueue({ read }: Database) {
 
     /** What a run of a session has to wait for, and what it finds there. For its executor alone. */
     findBefore: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<Before> {
-      const { uncollected, files, notes, copies } = (yield* tx.get<BeforeRow>(
-        BEFORE,
-        sessionSeq,
-        runSeq,
-        sessionSeq,
-        sessionSeq,
-        sessionSeq,
-      ))!;
-      return {
-        isUncollected: uncollected === 1,
-        hasFiles: files === 1,
-        hasNotes: notes === 1,
-        isToCopy: copies === 1,
-      };
+      const session = [sessionSeq, sessionSeq, sessionSeq];
+      return beforeOf((yield* tx.get<BeforeRow>(BEFORE, sessionSeq, runSeq, ...session))!);
     }, 'committed'),
 
     /**
@@ -131,6 +119,13 @@ export function makeArtifactQueue({ read }: Database) {
 }
 
 type BeforeRow = Readonly<Record<'uncollected' | 'files' | 'notes' | 'copies', number>>;
+
+const beforeOf = ({ uncollected, files, notes, copies }: BeforeRow): Before => ({
+  isUncollected: uncollected === 1,
+  hasFiles: files === 1,
+  hasNotes: notes === 1,
+  isToCopy: copies === 1,
+});
 
 /** Whether the changes of a run of the session, or of one before it, are not known yet; those of runs that have not ended never are. */
 export function* isUncollectedUntil(tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {

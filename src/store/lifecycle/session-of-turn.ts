@@ -1,11 +1,33 @@
 // The session of a turn: the one that it continues, a new one, or a fork where the one has gone on since (M2).
-import type { Session } from '../../domain/sessions/session.ts';
+import type { ResponseEcho } from '../../domain/sessions/run.ts';
+import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { insertSession } from '../sessions/insert-session.ts';
-import type { NewTurn } from './accept-run.ts';
 import { openFork, type PlannedFork, planFork } from './fork-session.ts';
 import type { PlannedStart } from './plan-start.ts';
-import { findOpenSession, findReplayed, findReplayedFork, type OpenSession, type Replay } from './submissions.ts';
+import type { StartInput } from './start-run.ts';
+import {
+  findOpenSession,
+  findReplayed,
+  findReplayedFork,
+  type OpenSession,
+  type Replay,
+  type Submission,
+} from './submissions.ts';
+
+/** What of a turn decides it. */
+export interface PlacedTurn extends Submission {
+  /** The run of its session that it follows: if that isn't the newest, the session is forked there. Null for the newest. */
+  readonly afterRunSeq?: number | null;
+  /** The title and the setup of a new session. */
+  readonly title: string;
+  readonly setup: SessionSetup;
+  /** What its client says of the conversation: its name, and whether nobody comes back. */
+  readonly conversation?: { readonly clientName: string | null; readonly isThrowAway: boolean };
+  readonly response?: Pick<ResponseEcho, 'isStored'> | null;
+  /** Null without a free slot. */
+  readonly start: StartInput | null;
+}
 
 /** Where a turn belongs. */
 export interface PlaceOfTurn {
@@ -24,7 +46,7 @@ const NEW: PlaceOfTurn = { continued: undefined, fork: undefined, known: undefin
 const NEWEST = 'SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq DESC LIMIT 1';
 
 /** Looks it up; a repeated request has its place already. */
-export function* placeOfTurn(tx: Transaction, turn: NewTurn): Step<PlaceOfTurn | NoPlace> {
+export function* placeOfTurn(tx: Transaction, turn: PlacedTurn): Step<PlaceOfTurn | NoPlace> {
   const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
   const earlier = yield* findReplayed(tx, turn, found);
   if (earlier !== undefined) return earlier;
@@ -44,7 +66,7 @@ export function* placeOfTurn(tx: Transaction, turn: NewTurn): Step<PlaceOfTurn |
 /** Continues it, or opens it. `start`: null for a turn that waits. */
 export function* sessionOf(
   tx: Transaction,
-  turn: NewTurn,
+  turn: PlacedTurn,
   { continued, fork }: PlaceOfTurn,
   start: PlannedStart | null,
 ): Step<Session> {
@@ -62,13 +84,13 @@ export function* sessionOf(
 }
 
 /** Where the key says how its conversations are found, that decides: clients that keep them themselves say `store: false` each time. */
-function isThrownAway({ conversation, response }: NewTurn): boolean {
+function isThrownAway({ conversation, response }: PlacedTurn): boolean {
   return conversation?.isThrowAway ?? response?.isStored === false;
 }
 
 function* continueSession(
   tx: Transaction,
-  turn: NewTurn,
+  turn: PlacedTurn,
   open: OpenSession,
   start: PlannedStart | null,
 ): Step<Session> {

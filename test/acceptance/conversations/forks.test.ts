@@ -70,7 +70,7 @@ const workspaceOf = (sessionId: string) => join(daemon.dataDir, 'workspaces', se
 function filesOf(sessionId: string): Record<string, string> {
   const root = workspaceOf(sessionId);
   const names = existsSync(root) ? readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile()) : [];
-  return Object.fromEntries(names.map(({ name }) => [name, readFileSync(join(root, name), 'utf8')]).toSorted());
+  return Object.fromEntries(names.map(({ name }) => [name, readFileSync(join(root, name), 'utf8')]));
 }
 const lastAsked = () => JSON.stringify(model.requests.at(-1)?.body.messages);
 const texts = async (sessionId: string) =>
