@@ -27,7 +27,7 @@ const up = (depth: number) => (depth === 0 ? './' : '../'.repeat(depth));
 /** Stations of rooms by floor: folders whose files import one another downwards only. A room's own files wire them, or are shared. */
 const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   domain: [
-    ['capabilities', 'publishing', 'retention', 'schedules'],
+    ['capabilities', 'charsets', 'publishing', 'retention', 'schedules'],
     ['people', 'sessions'],
     ['budgets', 'schema', 'webhooks'],
   ],

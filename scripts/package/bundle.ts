@@ -18,7 +18,7 @@ export const NATIVE = ['better-sqlite3', '@node-rs/argon2'];
 const ABSENT = ['@napi-rs/nice', 'react-devtools-core', 'chromium-bidi', 'pino-pretty'];
 
 /** Large libraries that are loaded late, and can stay packages of their own. Most of the time that bundling takes is theirs. */
-const LARGE = ['playwright-core', 'unpdf', 'mammoth'];
+const LARGE = ['playwright-core', 'unpdf', 'mammoth', 'jschardet'];
 
 /** What CommonJS modules find, and `errandDist`: the address of `dist/`, whatever file the code ends up in. */
 const BANNER = `import { createRequire as errandRequire } from 'node:module';

@@ -1,8 +1,10 @@
 // Renders one text. Executed in a thread of its own: its input is hostile, and its libraries are loaded nowhere else.
+import { decodeText } from '../domain/charsets/charset-text.ts';
+import { wideCharset } from '../domain/charsets/detect-charset.ts';
 import { MAX_HTML_BYTES, type RenderResult, type RenderTask } from './rendering.ts';
 
 export async function render(task: RenderTask): Promise<RenderResult> {
-  const text = textOf(task.bytes);
+  const text = await textOf(task.bytes);
   if (text === undefined) return { kind: 'binary' };
   // In a buffer of its own: `Buffer.from` puts a short text into a shared one of 64 KiB, which goes with it to whoever keeps it.
   const html = new TextEncoder().encode(await htmlOf(task, text));
@@ -17,21 +19,11 @@ async function htmlOf(task: RenderTask, text: string): Promise<string> {
   return sanitize(renderMarkdown(text), task.links);
 }
 
-/** UTF-8, UTF-16 with a byte order mark, or Latin-1; undefined for bytes that no text contains. */
-function textOf(bytes: Uint8Array): string | undefined {
-  const wide = WIDE.find(([mark]) => bytes[0] === mark[0] && bytes[1] === mark[1])?.[1];
-  if (wide !== undefined) return clean(new TextDecoder(wide).decode(bytes));
-  if (bytes.includes(0)) return undefined;
-  try {
-    return clean(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    return clean(new TextDecoder('latin1').decode(bytes));
-  }
+/** The text in the charset that it is likely in; undefined for bytes that no text contains. */
+async function textOf(bytes: Uint8Array): Promise<string | undefined> {
+  if (bytes.includes(0) && wideCharset(bytes) === undefined) return undefined;
+  const decoded = await decodeText(bytes);
+  return decoded === undefined ? undefined : clean(decoded.text);
 }
 
-const WIDE = [
-  [[0xff, 0xfe], 'utf-16le'],
-  [[0xfe, 0xff], 'utf-16be'],
-] as const;
-
-const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').replaceAll('\r\n', '\n');
+const clean = (text: string) => text.replaceAll('\r\n', '\n');

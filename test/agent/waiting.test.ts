@@ -130,28 +130,29 @@ test('what is configured instead has a patience of its own', { tags: ['D8-correc
   expect(main.of('model-wait-over')).toMatchObject([{ answered: false }, { answered: false }]);
 });
 
-test('a model of another protocol gets no thinking of the one before', { tags: ['D8-corrected'] }, async () => {
-  const first = grantOf({ baseUrl: server.url });
-  const second = grantOf({ kind: 'anthropic', model: 'other', baseUrl: server.url });
-  const thought = {
-    reasoning_content: 'Hm.',
-    tool_calls: [{ index: 0, id: 'c', function: { name: 'add', arguments: '{"a":1,"b":2}' } }],
-  };
-  const wire = `data: ${JSON.stringify({ choices: [{ index: 0, delta: thought, finish_reason: 'tool_calls' }] })}\n\n`;
-  server.enqueue({ wire }, { status: 503 });
-  const before = server.requests.length;
-  const main = await begin(
-    first,
-    { patienceMs: LONG_MS },
-    { currentModel: () => ({ grant: second, hasAnswered: true }) },
-  );
-  expect(await main.done).toMatchObject({ status: 'completed', text: 'Here I am.' });
-  const [, asFirst, asSecond] = server.requests.slice(before);
-  expect(JSON.stringify(asFirst!.body)).toContain('Hm.');
-  expect(asSecond).toMatchObject({ protocol: 'anthropic', body: { model: 'other' } });
-  expect(JSON.stringify(asSecond!.body)).not.toContain('Hm.');
-  expect(main.of('step').map(({ reply }) => reply.kind)).toEqual(['openai', 'anthropic']);
-});
+test.each(['openai', 'anthropic'] as const)(
+  'another model, of kind %s, gets no thinking of the one before',
+  {
+    tags: ['D8-corrected'],
+  },
+  async (kind) => {
+    const first = grantOf({ baseUrl: server.url });
+    const second = grantOf({ kind, model: 'other', baseUrl: server.url });
+    const called = { index: 0, id: 'c', function: { name: 'add', arguments: '{"a":1,"b":2}' } };
+    const delta = { reasoning_content: 'Hm.', tool_calls: [called] };
+    const wire = `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] })}\n\n`;
+    server.enqueue({ wire }, { status: 503 });
+    const before = server.requests.length;
+    const currentModel = () => ({ grant: second, hasAnswered: true });
+    const main = await begin(first, { patienceMs: LONG_MS }, { currentModel });
+    expect(await main.done).toMatchObject({ status: 'completed', text: 'Here I am.' });
+    const [, asFirst, asSecond] = server.requests.slice(before);
+    expect(JSON.stringify(asFirst!.body)).toContain('Hm.');
+    expect(asSecond).toMatchObject({ protocol: kind, body: { model: 'other' } });
+    expect(JSON.stringify(asSecond!.body)).not.toContain('Hm.');
+    expect(main.of('step').map(({ reply }) => reply.kind)).toEqual(['openai', kind]);
+  },
+);
 
 test('a pause that a server asks for is told as a wait when it is long', async () => {
   server.script({ status: 429, headers: { 'retry-after': '300' } });

@@ -1,6 +1,7 @@
 // The text of an attached HTML page, decoded with the character set that it declares.
 import { readPage } from '../tools/page-text.ts';
-import { decodeText, utf16Of } from '../tools/text.ts';
+import { decodeText } from '../../domain/charsets/charset-text.ts';
+import { wideCharset } from '../../domain/charsets/detect-charset.ts';
 
 const HEAD_BYTES = 2048;
 const CHARSET = /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?([\w.:-]{1,40})/i;
@@ -8,7 +9,7 @@ const CHARSET = /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?([\w.:-]{1,40})/i;
 const NOWHERE = 'about:blank';
 
 export async function readHtml(bytes: Uint8Array): Promise<string> {
-  return textOfHtml(decode(bytes));
+  return textOfHtml(await decode(bytes));
 }
 
 /** The title and text of HTML; only the title when it has no text. */
@@ -17,13 +18,13 @@ export function textOfHtml(html: string): string {
   return title === '' ? text : `${title}\n\n${text}`;
 }
 
-function decode(bytes: Uint8Array): string {
+async function decode(bytes: Uint8Array): Promise<string> {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString('latin1');
-  const charset = utf16Of(bytes) === undefined ? CHARSET.exec(head)?.[1] : undefined;
+  const charset = wideCharset(bytes) === undefined ? CHARSET.exec(head)?.[1] : undefined;
   try {
     if (charset !== undefined) return new TextDecoder(charset).decode(bytes);
   } catch {
     // An unknown character set.
   }
-  return decodeText(bytes).text;
+  return (await decodeText(bytes))?.text ?? '';
 }

@@ -2,7 +2,9 @@
 import { extname } from 'node:path';
 import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
-import { binaryKind, decodeText, isUtf8, utf16Of } from '../tools/text.ts';
+import { decodeText } from '../../domain/charsets/charset-text.ts';
+import { isUtf8 } from '../../domain/charsets/detect-charset.ts';
+import { binaryKind } from '../tools/text.ts';
 
 export interface Document {
   readonly bytes: Uint8Array;
@@ -43,7 +45,6 @@ const CLAIMS: Readonly<Record<string, Kind>> = {
   '.html': 'page',
   '.htm': 'page',
 };
-const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|x-yaml|csv|javascript|x-ndjson|sql|toml)$/;
 const IN_WORDS: Readonly<Record<Kind, string>> = {
   pdf: 'a PDF document',
   word: 'a Word document',
@@ -54,8 +55,11 @@ const IN_WORDS: Readonly<Record<Kind, string>> = {
 /** The text of a document, or why it has none, in words that follow its name. Never throws for a damaged document. */
 export async function readDocument(document: Document): Promise<DocumentText> {
   const kind = kindOf(document);
-  if (kind === 'text') return textOr(decodeText(document.bytes).text, 'is empty');
-  if (kind === 'other') {
+  if (kind === 'text') {
+    const decoded = await decodeText(document.bytes);
+    if (decoded !== undefined) return textOr(decoded.text, 'is empty', decoded.charset);
+  }
+  if (kind === 'other' || kind === 'text') {
     const claim = claimOf(document);
     if (claim !== undefined) return { fault: `could not be read: it is not ${IN_WORDS[claim]}` };
     return { fault: `contains no readable text (${binaryKind(document.bytes) ?? 'unknown kind'})` };
@@ -75,12 +79,13 @@ const NO_TEXT: Readonly<Record<Kind, string>> = {
   page: 'contains no text',
 };
 
-function textOr(text: string, fault: string): DocumentText {
+function textOr(text: string, fault: string, charset = 'utf-8'): DocumentText {
   const clean = text.replaceAll('\u0000', '\uFFFD').toWellFormed();
   if (clean.trim() === '') return { fault };
-  if (clean.length <= MAX_CHARACTERS) return { text: clean };
+  const note = charset === 'utf-8' ? '' : `\n[The file is not UTF-8; it was read as ${charset}.]`;
+  if (clean.length <= MAX_CHARACTERS) return { text: clean + note };
   const start = clean.slice(0, MAX_CHARACTERS).toWellFormed();
-  return { text: `${start}\n[The text continues; it was read up to here.]` };
+  return { text: `${start}\n[The text continues; it was read up to here.]${note}` };
 }
 
 /** The bytes take precedence over the declared type. */
@@ -93,9 +98,8 @@ function kindOf(document: Document): Kind | 'text' | 'other' {
   if (isZip && bytes.includes('xl/workbook')) return 'sheet';
   if (binaryKind(bytes) !== undefined) return 'other';
   const claim = claimOf(document);
-  const isText = isUtf8(bytes) || utf16Of(bytes) !== undefined || TEXT_TYPE.test(document.mimeType);
-  if (!isText) return 'other';
-  return claim === 'page' ? 'page' : 'text';
+  if (claim === 'page') return 'page';
+  return claim === undefined || isUtf8(bytes) ? 'text' : 'other';
 }
 
 function claimOf({ mimeType, name }: Document): Kind | undefined {

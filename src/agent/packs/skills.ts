@@ -1,6 +1,7 @@
 // The skills of a run: listed in the instructions by name and description, and loaded when the agent asks for one.
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { KB } from '../../domain/byte-units.ts';
+import { decodeText } from '../../domain/charsets/charset-text.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { splitFrontMatter } from '../../domain/front-matter.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
@@ -8,7 +9,6 @@ import type { SkillGrant } from '../port/grants.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { NO_TOOLS, type ToolPack } from '../loop/run.ts';
 import { skillPath } from '../tools/skill-paths.ts';
-import { decodeText } from '../tools/text.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from '../tools/workspace-tool.ts';
 import { nothingToClose } from '../port/tool.ts';
 
@@ -62,7 +62,9 @@ async function readSkill({ folder }: SkillGrant): Promise<string> {
   try {
     const { size } = await file.stat();
     if (size > MAX_SKILL_BYTES) throw new ErrandError('too_large', `its ${SKILL_FILE} is larger than 256 KB.`);
-    return decodeText(await file.readFile()).text;
+    const decoded = await decodeText(await file.readFile());
+    if (decoded === undefined) throw new ErrandError('unprocessable', `its ${SKILL_FILE} is not text.`);
+    return decoded.text;
   } finally {
     await file.close();
   }

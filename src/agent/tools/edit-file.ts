@@ -2,9 +2,11 @@
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { MB } from '../../domain/byte-units.ts';
-import { binaryKind, decodeText } from './text.ts';
+import { openText, type OpenedText } from '../../domain/charsets/charset-text.ts';
+import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { writtenPath } from './skill-paths.ts';
+import { bytesToWrite, CHARSET_INPUT, noteOn } from './written-charset.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * MB;
@@ -23,6 +25,7 @@ export const editFile: ExecutedTool = defineTool({
       },
       new_text: { type: 'string', description: 'The text to put in its place.' },
       replace_all: { type: 'boolean', description: 'Replace every occurrence. Default: false.' },
+      charset: CHARSET_INPUT,
     },
     ['path', 'old_text', 'new_text'],
   ),
@@ -43,15 +46,17 @@ export const editFile: ExecutedTool = defineTool({
         `\`old_text\` occurs ${count} times in ${path}. Include more of the text around it, or set \`replace_all\`.`,
       );
     }
-    const content = Buffer.from(pieces.join(newText));
+    const written = await bytesToWrite(pieces.join(newText), textOf(input, 'charset'), read);
+    if (!written.ok) return failed(written.why);
+    const content = written.bytes;
     if (content.length > MAX_BYTES) return failed(`The file would become larger than ${MAX_BYTES} bytes.`);
     await requireRoom(content.length, context);
     await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
-    return succeeded(`Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${path}.`);
+    return succeeded(`Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${path}.${noteOn(written)}`);
   },
 });
 
-type ReadText = { readonly text: string; readonly fault?: never } | { readonly fault: string };
+type ReadText = (OpenedText & { readonly fault?: never }) | { readonly fault: string };
 
 /** The whole file as text; a fault where writing it back would change bytes outside of the edit. */
 async function readText(workspace: string, path: string): Promise<ReadText> {
@@ -62,10 +67,10 @@ async function readText(workspace: string, path: string): Promise<ReadText> {
     const bytes = await file.readFile();
     const kind = binaryKind(bytes);
     if (kind !== undefined) return { fault: `is a binary file (${kind}, ${size} bytes)` };
-    const { text, encoding } = decodeText(bytes);
-    if (encoding !== 'UTF-8' || !Buffer.from(text).equals(bytes))
-      return { fault: 'is not UTF-8 text and was not changed' };
-    return { text };
+    const opened = await openText(bytes);
+    if ('text' in opened) return opened;
+    const known = opened.charset === undefined ? 'is not text' : `is not valid ${opened.charset}`;
+    return { fault: `${known}, so an edit would change other bytes, too; it was not changed` };
   } finally {
     await file.close();
   }

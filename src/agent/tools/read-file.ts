@@ -1,21 +1,31 @@
 // The `read_file` tool: a text file of the workspace, whole or in part.
 import type { FileHandle } from 'node:fs/promises';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
-import { KB } from '../../domain/byte-units.ts';
+import { KB, MB } from '../../domain/byte-units.ts';
+import { decodeAs } from '../../domain/charsets/charset-text.ts';
+import { type Charset, detectCharset, isUtf8, wideCharset } from '../../domain/charsets/detect-charset.ts';
+import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { readDocumentLines } from './document-lines.ts';
-import { binaryKind, decodeText, DOCUMENT_KINDS } from './text.ts';
+import { binaryKind, DOCUMENT_KINDS } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_SHOWN_BYTES = 256 * KB;
 const CHUNK_BYTES = 64 * KB;
+/** What is looked at to learn the charset of a file that isn't UTF-8, and the most that is read of one in UTF-16. */
+const MAX_SAMPLE_BYTES = 4 * MB;
+const MAX_WIDE_BYTES = 32 * MB;
 const LINE_FEED = 0x0a;
+
+/** Whole lines of a file, but for the last one if it is `cut`. */
+type Cut = Omit<Excerpt, 'text' | 'charset'> & { readonly bytes: Buffer };
 
 /** Lines of a file. `nextLine` is where to continue; undefined at the end of the file. */
 interface Excerpt {
-  readonly bytes: Buffer;
+  readonly text: string;
+  readonly charset: Charset;
   readonly lines: number;
   readonly nextLine: number | undefined;
   /** The last line is longer than the limit. */
@@ -25,7 +35,7 @@ interface Excerpt {
 export const readFile: ExecutedTool = defineTool({
   name: 'read_file',
   description:
-    'Reads a text file of the workspace. Returns its text unchanged, up to 256 KB. For more, or for a part, set `offset` (first line, counted from 1) and `limit` (number of lines). PDF, Word and Excel files are read as text. Other binary files are described, not shown.',
+    'Reads a text file of the workspace. Returns its text unchanged, up to 256 KB. For more, or for a part, set `offset` (first line, counted from 1) and `limit` (number of lines). A text that is not UTF-8 is converted, and its charset is named. PDF, Word and Excel files are read as text. Other binary files are described, not shown.',
   inputSchema: inputOf(
     {
       path: { type: 'string', minLength: 1, description: 'Path in the workspace, such as "src/app.py".' },
@@ -46,7 +56,8 @@ export const readFile: ExecutedTool = defineTool({
       const { size, ino, mtimeMs } = await file.stat();
       const head = Buffer.alloc(8192);
       const { bytesRead } = await file.read(head, 0, head.length, 0);
-      const kind = binaryKind(head.subarray(0, bytesRead));
+      const start = head.subarray(0, bytesRead);
+      const kind = binaryKind(start);
       if (kind !== undefined && DOCUMENT_KINDS.has(kind)) {
         const version = `${ino} ${size} ${mtimeMs}`;
         return await readDocumentLines({ folder, kind, size, version, first, limit }, context);
@@ -54,7 +65,12 @@ export const readFile: ExecutedTool = defineTool({
       if (kind !== undefined)
         return failed(`${JSON.stringify(prefix + path)} is a binary file (${kind}, ${size} bytes).`);
       if (bytesRead === 0) return succeeded('[The file is empty.]');
-      return describe(await cutLines(file, first, limit, signal), first, size);
+      const wide = wideCharset(start);
+      const excerpt =
+        wide === undefined
+          ? await decoded(file, await cutLines(file, first, limit, signal))
+          : await cutWide({ file, size, charset: wide }, first, limit);
+      return describe(excerpt, first, size);
     } finally {
       await file.close();
     }
@@ -62,7 +78,7 @@ export const readFile: ExecutedTool = defineTool({
 });
 
 /** Reads from the file's start until enough lines are seen; keeps only the requested ones in memory. */
-async function cutLines(file: FileHandle, first: number, limit: number, signal: AbortSignal): Promise<Excerpt> {
+async function cutLines(file: FileHandle, first: number, limit: number, signal: AbortSignal): Promise<Cut> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let line = 1;
@@ -92,18 +108,56 @@ async function cutLines(file: FileHandle, first: number, limit: number, signal: 
 }
 
 /** Too much was kept: returns the whole lines that fit, or the beginning of a single line that is too long. */
-function shorten(bytes: Buffer, first: number, line: number): Excerpt {
+function shorten(bytes: Buffer, first: number, line: number): Cut {
   const lastFeed = bytes.lastIndexOf(LINE_FEED, MAX_SHOWN_BYTES - 1);
   if (lastFeed === -1) return { bytes: bytes.subarray(0, MAX_SHOWN_BYTES), lines: 1, nextLine: first + 1, cut: true };
   return { bytes: bytes.subarray(0, lastFeed + 1), lines: line - first, nextLine: line, cut: false };
 }
 
+/** Every part of a file is read in the charset that the whole of it is likely in. */
+async function decoded(file: FileHandle, { bytes, ...lines }: Cut): Promise<Excerpt> {
+  const charset = isUtf8(bytes) ? 'utf-8' : await charsetOf(file, bytes);
+  return { ...lines, text: decodeAs(bytes, charset), charset };
+}
+
+async function charsetOf(file: FileHandle, shown: Buffer): Promise<Charset> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(MAX_SAMPLE_BYTES), 0, MAX_SAMPLE_BYTES, 0);
+  const sample = buffer.subarray(0, bytesRead);
+  // A part beyond the sample may be the first that has more than ASCII.
+  return (await detectCharset(isUtf8(sample) ? shown : sample)) ?? 'windows-1252';
+}
+
+/** The end of a line isn't one byte there, so that the whole text is read. */
+async function cutWide(
+  { file, size, charset }: { file: FileHandle; size: number; charset: Charset },
+  first: number,
+  limit: number,
+): Promise<Excerpt> {
+  if (size > MAX_WIDE_BYTES) throw new ErrandError('too_large', `The file is ${charset} and larger than 32 MB.`);
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, 0);
+  const all = decodeAs(buffer.subarray(0, bytesRead), charset).match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  let [end, characters] = [first - 1, 0];
+  while (end < all.length && end - first + 1 < limit && characters + all[end]!.length <= MAX_SHOWN_BYTES) {
+    characters += all[end]!.length;
+    end += 1;
+  }
+  const cut = end === first - 1 && end < all.length;
+  if (cut) end += 1;
+  const text = all
+    .slice(first - 1, end)
+    .join('')
+    .slice(0, MAX_SHOWN_BYTES)
+    .toWellFormed();
+  const lines = end === first - 1 ? all.length - first + 1 : end - first + 1;
+  return { text, charset, lines, nextLine: end < all.length ? end + 1 : undefined, cut };
+}
+
 function describe(excerpt: Excerpt, first: number, size: number): ToolResult {
-  const { text, encoding } = decodeText(excerpt.bytes);
+  const { text, charset } = excerpt;
   if (excerpt.lines <= 0)
     return failed(`The file ends before line ${first} (it has ${first + excerpt.lines - 1} lines).`);
   const notes: string[] = [];
-  if (encoding !== 'UTF-8') notes.push(`The file is not UTF-8; it was read as ${encoding}.`);
+  if (charset !== 'utf-8') notes.push(`The file is not UTF-8; it was read as ${charset}.`);
   if (excerpt.cut) notes.push(`Line ${first} is too long and was truncated at 256 KB.`);
   if (excerpt.nextLine !== undefined) {
     notes.push(

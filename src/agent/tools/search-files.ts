@@ -4,10 +4,11 @@ import type { Entry } from '../../disk/list-beneath.ts';
 import { openFileBeneath, partsBeneath, statBeneath } from '../../disk/open-beneath.ts';
 import { walkBeneath } from '../../disk/walk-beneath.ts';
 import { MB } from '../../domain/byte-units.ts';
+import { decodeText } from '../../domain/charsets/charset-text.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { ToolResult } from '../port/protocol.ts';
 import { type LineMatcher, makeLineMatcher } from './line-matcher.ts';
-import { binaryKind, decodeText } from './text.ts';
+import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { type ReadableFolder, folderOf } from './skill-paths.ts';
 import { defineTool, failed, inputOf, printableName, succeeded, textOf } from './workspace-tool.ts';
@@ -66,7 +67,7 @@ async function searchAll(match: LineMatcher, folder: ReadableFolder, signal: Abo
   const tally: Tally = { lines: [], notes: [], deadlineAt, prefix, matchMs: 0, large: 0, unreadable: 0 };
   const isWhole = partsBeneath(path).length === 0;
   if (isWhole || (await statBeneath(root, path)).kind === 'directory') await searchFolder(match, folder, signal, tally);
-  else searchText(match, path, await readSmall(root, path, tally), tally);
+  else await searchText(match, path, await readSmall(root, path, tally), tally);
   if (tally.lines.length === 0) tally.notes.unshift('No matches.');
   if (tally.large > 0) tally.notes.push(`Files larger than 2 MB skipped: ${tally.large}.`);
   if (tally.unreadable > 0) tally.notes.push(`Files that could not be read: ${tally.unreadable}.`);
@@ -95,7 +96,7 @@ async function searchFolder(
         if (!(error instanceof ErrandError)) throw error;
         tally.unreadable += 1;
       });
-      if (!searchText(match, file, bytes, tally)) return;
+      if (!(await searchText(match, file, bytes, tally))) return;
     }
   }
 }
@@ -124,10 +125,17 @@ async function readSmall(root: string, path: string, tally: Tally): Promise<Buff
 }
 
 /** Adds a file's matches to the tally; returns whether the search may continue. */
-function searchText(match: LineMatcher, path: string, bytes: Buffer | undefined | void, tally: Tally): boolean {
+async function searchText(
+  match: LineMatcher,
+  path: string,
+  bytes: Buffer | undefined | void,
+  tally: Tally,
+): Promise<boolean> {
   if (bytes === undefined || binaryKind(bytes) !== undefined) return true;
+  const decoded = await decodeText(bytes);
+  if (decoded === undefined) return true;
   const startedAt = performance.now();
-  const found = match(decodeText(bytes).text, MAX_MATCHES - tally.lines.length + 1, FILE_TIMEOUT_MS);
+  const found = match(decoded.text, MAX_MATCHES - tally.lines.length + 1, FILE_TIMEOUT_MS);
   tally.matchMs += performance.now() - startedAt;
   const name = printableName(tally.prefix + path);
   if (found === 'slow') {

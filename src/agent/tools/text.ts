@@ -1,4 +1,5 @@
-// Converts bytes of an unknown type to text for a model, and names their type when they are not text.
+// Names the type of bytes that are not text.
+import { isUtf8, markOf, wideCharsetOf } from '../../domain/charsets/detect-charset.ts';
 
 const SNIFFED_BYTES = 8192;
 
@@ -27,49 +28,27 @@ const SIGNATURES: readonly (readonly [string, readonly number[]])[] = [
 const startsWith = (bytes: Uint8Array, signature: readonly number[]) =>
   signature.every((byte, index) => bytes[index] === byte);
 
+const UNKNOWN = 'unknown kind';
+
+/** Bytes that no text has, whatever its charset: what is left of ASCII's controls without white space, backspace and escape. */
+const isControl = (byte: number) => byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
+/** Random bytes have a tenth of them. */
+const MOST_CONTROLS = 0.02;
+
+function hasManyControls(head: Uint8Array): boolean {
+  const start = head.subarray(0, SNIFFED_BYTES);
+  if (isUtf8(start)) return false;
+  let controls = 0;
+  for (const byte of start) if (isControl(byte)) controls += 1;
+  return controls > start.length * MOST_CONTROLS;
+}
+
 /** The kind of binary data that begins with these bytes, in words; undefined for text. */
 export function binaryKind(head: Uint8Array): string | undefined {
   const known = SIGNATURES.find(([, signature]) => startsWith(head, signature));
   const hasNul = head.subarray(0, SNIFFED_BYTES).includes(0);
   if (known !== undefined && (hasNul || !isUtf8(head))) return known[0];
   if (known?.[0] === PDF) return known[0];
-  return hasNul && utf16Of(head) === undefined ? 'unknown kind' : undefined;
-}
-
-/** Whether all of it is UTF-8, except for a character truncated at the end. */
-export function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    // `stream` tolerates a character that is truncated at the end.
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The byte order according to the mark at the start. */
-export function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : undefined;
-}
-
-/** Text from bytes, with the encoding it was read as. NULs become U+FFFD: stored text must not contain them (A5). */
-export interface DecodedText {
-  readonly text: string;
-  readonly encoding: 'UTF-8' | 'UTF-16' | 'Latin-1';
-}
-
-/**
- * Reads bytes as UTF-8, as UTF-16 when they begin with its mark, otherwise as Latin-1. A truncated character at the end is
- * dropped.
- */
-export function decodeText(bytes: Uint8Array): DecodedText {
-  const wide = utf16Of(bytes);
-  const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed();
-  if (wide !== undefined) {
-    return { text: clean(new TextDecoder(wide).decode(bytes, { stream: true })), encoding: 'UTF-16' };
-  }
-  if (!isUtf8(bytes)) return { text: clean(Buffer.from(bytes).toString('latin1')), encoding: 'Latin-1' };
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  return { text: clean(decoder.decode(bytes, { stream: true })), encoding: 'UTF-8' };
+  if (hasNul) return markOf(head) === undefined && wideCharsetOf(head) === undefined ? UNKNOWN : undefined;
+  return hasManyControls(head) ? UNKNOWN : undefined;
 }

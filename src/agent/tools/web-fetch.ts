@@ -2,7 +2,8 @@
 import { MB } from '../../domain/byte-units.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
-import { binaryKind, decodeText } from './text.ts';
+import { decodeAs, decodeText } from '../../domain/charsets/charset-text.ts';
+import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
 
@@ -80,7 +81,7 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
   const mediaType = mediaTypeOf(reply.headers['content-type']);
   const binary = binaryKind(body);
   if (binary !== undefined) return failed(`That is not text: it is binary data (${binary}), ${body.length} bytes.`);
-  const source = decode(body, reply.headers['content-type']);
+  const source = await decode(body, reply.headers['content-type']);
   const isPage = PAGE_TYPE.test(mediaType) || (mediaType === '' && /^\s*<(?:!doctype html|html)\b/i.test(source));
   // Loaded with the first page: most threads never read one.
   const page = isPage && !raw ? (await import('./page-text.ts')).readPage(source, url) : null;
@@ -108,7 +109,7 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
 }
 
 /** Text in the encoding that the reply declares, otherwise the document itself, otherwise as detected from its bytes. */
-function decode(body: Uint8Array, contentType: string | undefined): string {
+async function decode(body: Uint8Array, contentType: string | undefined): Promise<string> {
   const head = Buffer.from(body.subarray(0, HEAD_BYTES)).toString('latin1');
   const named =
     /;\s*charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1] ??
@@ -119,5 +120,5 @@ function decode(body: Uint8Array, contentType: string | undefined): string {
   } catch {
     // An unknown encoding.
   }
-  return decodeText(body).text;
+  return (await decodeText(body))?.text ?? decodeAs(body, 'windows-1252');
 }

@@ -26,20 +26,20 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Serves until the input ends. Throws ClientError when the daemon can't be reached at first, or refuses the key. */
 export async function relayMcp({ address, apiKey, input, output, signal }: RelayParts): Promise<void> {
-  const [forClients, forServers, { serveStdio, StdioServerTransport }] = await Promise.all([
-    import('@modelcontextprotocol/client'),
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
+  const client = new Client({ name: 'errand', version: VERSION }, { versionNegotiation: { mode: { pin: REVISION } } });
+  const transport = new StreamableHTTPClientTransport(new URL('http://errand/mcp'), {
+    fetch: makeDaemonFetch(address, apiKey),
+  });
+  const connected = client.connect(transport, { signal }).catch((error: unknown) => {
+    throw refusalIn(error);
+  });
+  // Clients begin without servers that are late, so the rest is loaded meanwhile.
+  const [, forServers, { serveStdio, StdioServerTransport }] = await Promise.all([
+    connected,
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ]);
-  const client = new forClients.Client(
-    { name: 'errand', version: VERSION },
-    { versionNegotiation: { mode: { pin: REVISION } } },
-  );
-  const daemonFetch = makeDaemonFetch(address, apiKey);
-  const transport = new forClients.StreamableHTTPClientTransport(new URL('http://errand/mcp'), { fetch: daemonFetch });
-  await client.connect(transport, { signal }).catch((error: unknown) => {
-    throw refusalIn(error);
-  });
   const ended = once(input, 'close', { signal });
   const serving = serveStdio(() => serverOver(client, forServers), {
     transport: new StdioServerTransport(input, output),

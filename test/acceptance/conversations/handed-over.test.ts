@@ -15,11 +15,17 @@ const keys = { sister: '', other: '' };
 const makeKey = async (user: string) =>
   ((await daemon.admin('POST', '/api/v1/keys', { user, scope: 'conversation' })) as { key: string }).key;
 
+/** The clients of all faces keep their connections open. */
+const SETTINGS = `workers: { threads: 1, runs_per_thread: 8 }
+background: { polls_per_second: 1000 }
+limits: { connections_per_address: 1000 }
+`;
+
 beforeAll(async () => {
   model = await startModelServer();
   daemon = await startDaemonProcess({
     modelServerUrl: model.url,
-    errandYaml: 'workers: { threads: 1, runs_per_thread: 8 }\nbackground: { polls_per_second: 1000 }\n',
+    errandYaml: SETTINGS,
   });
   await daemon.admin('POST', '/api/v1/users', { username: 'ben' });
   keys.sister = await makeKey(daemon.adminName);

@@ -39,13 +39,23 @@ test('a web page is read as text, in the character set that it names', async () 
   expect(text).not.toContain('x()');
 });
 
+const readAs = (charset: string) => `[The file is not UTF-8; it was read as ${charset}.]`;
+
 test.each([
   ['a.csv', 'text/csv', Buffer.from('port,height\nBrest,7.1\n'), 'port,height\nBrest,7.1\n'],
   ['a.json', 'application/json', Buffer.from('{"a":1}'), '{"a":1}'],
   ['a.md', 'text/markdown', Buffer.from('# Tides'), '# Tides'],
   ['a.xml', 'application/xml', Buffer.from('<a>b</a>'), '<a>b</a>'],
-  ['a.txt', 'text/plain', Buffer.from('mar\xe9e', 'latin1'), 'marée'],
-  ['b.txt', 'text/plain', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('marée', 'utf16le')]), 'marée'],
+  ['a.txt', 'text/plain', Buffer.from('mar\xe9e \x80', 'latin1'), `marée €\n${readAs('windows-1252')}`],
+  ['a', 'application/octet-stream', Buffer.from('mar\xe9e \x80', 'latin1'), `marée €\n${readAs('windows-1252')}`],
+  [
+    'b.txt',
+    'text/plain',
+    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('marée', 'utf16le')]),
+    `marée\n${readAs('utf-16le')}`,
+  ],
+  ['c.csv', '', Buffer.from('a;b\n1;2\n', 'utf16le'), `a;b\n1;2\n\n${readAs('utf-16le')}`],
+  ['d.txt', 'text/plain', Buffer.from('\uFEFFport'), 'port'],
   ['c.bin', 'application/octet-stream', Buffer.from('plain after all'), 'plain after all'],
 ])('%s of type %s is taken as the text it is', async (name, mimeType, bytes, text) => {
   expect(await read(bytes, name, mimeType)).toEqual({ text });

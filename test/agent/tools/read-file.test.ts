@@ -56,10 +56,10 @@ test('binary files are described, not shown', async () => {
 
 test('text that is not UTF-8 is read with a note', async () => {
   expect((await read(Buffer.from('caf\xe9\n', 'latin1'))).output).toBe(
-    'caf\u00e9\n[The file is not UTF-8; it was read as Latin-1.]',
+    'caf\u00e9\n[The file is not UTF-8; it was read as windows-1252.]',
   );
   const wide = Buffer.from('\ufeffwide\n', 'utf16le');
-  expect((await read(wide)).output).toBe('wide\n[The file is not UTF-8; it was read as UTF-16.]');
+  expect((await read(wide)).output).toBe('wide\n[The file is not UTF-8; it was read as utf-16le.]');
 });
 
 test('no NUL reaches the model, from any position', async () => {
