@@ -20,7 +20,7 @@ export function makeCancellations() {
     /** Takes any message; one that cancels nothing in progress is passed over, as the protocol says. */
     take: (client: string | null, { method, params }: JsonObject): void => {
       if (client === null || method !== 'notifications/cancelled') return;
-      inProgress.get(placeOf(client, (params as JsonObject | undefined)?.['requestId']))?.();
+      inProgress.get(placeOf(client, (params as JsonObject | null | undefined)?.['requestId']))?.();
     },
   };
 }
