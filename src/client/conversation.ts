@@ -25,23 +25,16 @@ export interface Ask {
   readonly idleTimeoutMs?: number;
 }
 
-/** A complete answer. */
-interface Reply {
-  readonly message: MessageWire;
-  readonly sessionId: string | null;
-  readonly runId: string | null;
-}
-
 /** An answer in progress. `events` ends after `message_stop` and throws ClientError when the run fails. */
 export interface Conversation {
   readonly sessionId: string | null;
   readonly runId: string | null;
   readonly events: AsyncGenerator<ConversationEvent, void, undefined>;
+  /** The reply as it is without a stream, with the final answer alone. Waits for it, so ask behind the last event. */
+  whole(): Promise<MessageWire>;
 }
 
 export interface Messages {
-  /** Waits for the complete answer. Throws `refused` 504 when the run takes longer than the daemon waits (C8). */
-  create(ask: Ask): Promise<Reply>;
   /** Resolves as soon as the turn is accepted. */
   stream(ask: Ask): Promise<Conversation>;
 }
@@ -51,25 +44,29 @@ export function makeMessages(address: Address, signal?: AbortSignal): Messages {
   const backoffFor = (ask: Ask) =>
     makeReconnectBackoff((attempts) => ask.onRetry?.(attempts), ask.retryDelaysMs, signal);
   return {
-    async create(ask) {
-      const call = turnCall(ask, false, signal);
-      const answer = await sendTurn(backoffFor(ask), () => exchange(address, call));
-      return { message: readMessage(answer.body), sessionId: answer.sessionId, runId: answer.runId };
-    },
     async stream(ask) {
-      const call = turnCall(ask, true, signal);
+      const call = turnCall(ask, signal);
       const backoff = backoffFor(ask);
       const reply = await sendTurn(backoff, () => openStream(address, call));
       const { sessionId = null, runId = null } = traceOf(reply);
-      return { sessionId, runId, events: follow({ address, ask, backoff, signal }, reply) };
+      return {
+        sessionId,
+        runId,
+        events: follow({ address, ask, backoff, signal }, reply),
+        // A repeated turn finds its run.
+        whole: async () => {
+          const again = { ...call, body: { ...call.body, stream: false }, headers: {} };
+          return readMessage((await sendTurn(backoff, () => exchange(address, again))).body);
+        },
+      };
     },
   };
 }
 
-function turnCall(ask: Ask, stream: boolean, signal: AbortSignal | undefined): Call {
+function turnCall(ask: Ask, signal: AbortSignal | undefined) {
   const body = {
     model: ask.model,
-    stream,
+    stream: true,
     idempotency_key: randomUUID(),
     messages: [{ role: 'user', content: ask.text }],
     ...(ask.sessionId !== undefined && { metadata: { session_id: ask.sessionId } }),
@@ -79,9 +76,9 @@ function turnCall(ask: Ask, stream: boolean, signal: AbortSignal | undefined): C
     path: '/openapi/v1/messages',
     body,
     token: ask.apiKey,
-    headers: stream ? STREAM_HEADERS : {},
+    headers: STREAM_HEADERS,
     ...(signal && { signal }),
-  };
+  } satisfies Call;
 }
 
 const STREAM_HEADERS = { accept: 'text/event-stream', 'x-stream-tool-events': 'true' };

@@ -148,16 +148,19 @@ test('an error event is the failure of the run and is not retried', async () => 
 test('a turn whose connection breaks before the answer is sent again under the same idempotency key', async () => {
   const { url, seen } = await serving(
     (response) => response.destroy(),
+    whole(START),
     (response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-session-id': 'session-1', 'x-run-id': RUN });
       response.end(JSON.stringify({ content: [{ type: 'text', text: 'Hi.' }] }));
     },
   );
-  const reply = await makeClient({ url, token: null }).messages.create(ASK);
-  expect(reply).toMatchObject({ sessionId: 'session-1', runId: RUN });
+  const conversation = await makeClient({ url, token: null }).messages.stream(ASK);
+  expect(conversation).toMatchObject({ runId: RUN });
   expect(seen).toHaveLength(2);
   expect(seen[0]?.body['idempotency_key']).toMatch(/^[0-9a-f-]{36}$/);
   expect(seen[1]?.body).toEqual(seen[0]?.body);
+  expect((await conversation.whole()).content).toEqual([{ type: 'text', text: 'Hi.' }]);
+  expect(seen[2]?.body).toEqual({ ...seen[0]?.body, stream: false });
 });
 
 test('a turn that reaches no daemon is not sent again', async () => {

@@ -190,6 +190,38 @@ test('what its client says of a call is what the user says, until the result is 
   for (const words of ['How high is the tide?', 'It was in Emden.']) expect(sent).toContain(words);
 });
 
+test('a client that resends the call goes on in its session, where its key goes by history', {
+  tags: ['M4-forced', 'M1-history'],
+}, async () => {
+  const body = { user: daemon.adminName, scope: 'conversation', continue_by: 'history' };
+  const { key } = (await daemon.admin('POST', '/api/v1/keys', body)) as { key: string };
+  const client = new Anthropic({ apiKey: key, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
+  measuring();
+  const { data, response } = await client.messages.create(messageAsked({ type: 'any' })).withResponse();
+  const [use] = data.content;
+  if (use?.type !== 'tool_use') throw new Error('no call');
+  model.enqueue({ text: 'Since noon.' });
+  const next = await client.messages
+    .create({
+      model: 'm',
+      max_tokens: 100,
+      messages: [
+        ...QUESTION,
+        { role: 'assistant', content: data.content },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: use.id, content: 'ok' },
+            { type: 'text', text: 'Since when?' },
+          ],
+        },
+      ],
+    })
+    .withResponse();
+  expect(next.data.content).toEqual([{ type: 'text', text: 'Since noon.' }]);
+  expect(next.response.headers.get('x-session-id')).toBe(response.headers.get('x-session-id'));
+});
+
 test('a background run has it when it is looked up', { tags: ['M4-forced'] }, async () => {
   measuring();
   const headers = { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' };

@@ -52,7 +52,13 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     sessionId: await context.client().wholeId('sessions', options.session),
     onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
   };
-  await (options.stream ? stream(context, ask) : create(context, ask));
+  const conversation = await sent(context, context.client().messages.stream(ask));
+  try {
+    await (options.stream ? stream(context, conversation) : answer(context, conversation));
+  } finally {
+    showRunContinues(context, conversation.runId);
+    hintSession(context, conversation.sessionId);
+  }
 }
 
 const EXAMPLES = `
@@ -75,12 +81,16 @@ function requireTerminal({ io, out }: Context): void {
   );
 }
 
-async function create(context: Context, ask: Ask): Promise<void> {
+/** Prints the answer once it is there, and what it waits for meanwhile. */
+async function answer(context: Context, conversation: Conversation): Promise<void> {
   const { out } = context;
-  const { message, sessionId, runId } = await sent(context, context.client().messages.create(ask));
-  if (out.format === 'json') out.json(documentOf(message, sessionId, runId));
+  for await (const event of conversation.events) {
+    const waiting = waitOf(event, context.call);
+    if (waiting !== undefined) out.hint(waiting);
+  }
+  const message = await conversation.whole();
+  if (out.format === 'json') out.json(documentOf(message, conversation));
   else out.data(withLineEnd(textOfMessage(message)));
-  hintSession(context, sessionId);
 }
 
 /** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
@@ -93,17 +103,9 @@ async function sent<T>(context: Context, answer: Promise<T>): Promise<T> {
   }
 }
 
-async function stream(context: Context, ask: Ask): Promise<void> {
-  const conversation = await sent(context, context.client().messages.stream(ask));
-  try {
-    const message = await print(context, conversation);
-    if (context.out.format === 'json') {
-      context.out.json(documentOf(message, conversation.sessionId, conversation.runId));
-    }
-  } finally {
-    showRunContinues(context, conversation.runId);
-    hintSession(context, conversation.sessionId);
-  }
+async function stream(context: Context, conversation: Conversation): Promise<void> {
+  const message = await print(context, conversation);
+  if (context.out.format === 'json') context.out.json(documentOf(message, conversation));
 }
 
 /** Prints the answer as it arrives, and returns the whole message. */
@@ -123,8 +125,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
         if (text !== '') isLineOpen = !text.endsWith('\n');
       }
       if (event.type === 'content_block_stop') endLine();
-      const doing =
-        event.type === 'user_input.requested' ? howToAnswer(call, event.request_id) : lineFor(event, widthForHints(io));
+      const doing = waitOf(event, call) ?? lineFor(event, widthForHints(io));
       if (doing === undefined) continue;
       endLine();
       out.hint(doing);
@@ -138,18 +139,20 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
 /** What the agent does, in one line; undefined for events without one. */
 function lineFor(event: ConversationEvent, columns: number): string | undefined {
   if (event.type === 'tool_use') return callLine(event, columns);
-  if (event.type === 'model_wait.started') return waitLine(event);
   if (event.type === 'tool_result' && !event.ok) {
     return cutTo(`! ${safeLine(`${event.name} failed: ${event.preview}`)}`, columns);
   }
   return undefined;
 }
 
-function howToAnswer(call: string, requestId: string): string {
-  return `The agent is waiting for an answer. Reply with: ${call} inputs answer ${safeLine(requestId)} TEXT`;
+/** What the run waits for: its model, or the answer of its user; undefined for other events. */
+function waitOf(event: ConversationEvent, call: string): string | undefined {
+  if (event.type === 'model_wait.started') return waitLine(event);
+  if (event.type !== 'user_input.requested') return undefined;
+  return `The agent is waiting for an answer. Reply with: ${call} inputs answer ${safeLine(event.request_id)} TEXT`;
 }
 
-function documentOf(message: PartialMessage, sessionId: string | null, runId: string | null): object {
+function documentOf(message: PartialMessage, { sessionId, runId }: Conversation): object {
   return { ...message, session_id: sessionId, run_id: runId };
 }
 

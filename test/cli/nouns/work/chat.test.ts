@@ -42,7 +42,9 @@ const streaming: Route = (_, response) => {
 
 const MESSAGE = { id: 'msg_1', type: 'message', content: [{ type: 'text', text: 'Done.' }], stop_reason: 'end_turn' };
 
-const answering: Route = (_, response) => {
+const answering: Route = (received, response) => {
+  const { stream } = received.body as { readonly stream: boolean };
+  if (stream) return streaming(received, response);
   response.writeHead(200, { 'content-type': 'application/json', ...IDS });
   response.end(JSON.stringify(MESSAGE));
   return undefined;
@@ -57,9 +59,13 @@ test('without --stream the answer goes to stdout and the session to stderr', asy
     stderr: `Continue with: errand chat --session ${SESSION} TEXT\n`,
   });
   expect(received[0]?.headers.authorization).toBe('Bearer errand_key');
+  expect(received.map(({ body }) => (body as { idempotency_key: string }).idempotency_key)).toEqual([
+    expect.any(String),
+    (received[0]!.body as { idempotency_key: string }).idempotency_key,
+  ]);
   expect(received[0]?.body).toMatchObject({
     model: 'errand',
-    stream: false,
+    stream: true,
     messages: [{ role: 'user', content: 'Do it' }],
     metadata: { session_id: SESSION },
   });
@@ -121,15 +127,41 @@ test('a text of "-" is standard input', async () => {
   expect(await run(['chat', ' '], { dataDir, environment })).toMatchObject({ code: 2 });
 });
 
-test('a run that takes longer than the daemon waits ends with 7 and names the session', async () => {
+test('a run that takes too long ends with 7 and names the session', async () => {
   const { dataDir } = await startFakeDaemon({
     'POST /openapi/v1/messages': (_, response) => {
-      response.writeHead(504, { 'content-type': 'application/json', ...IDS });
-      response.end(JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: 'Still at it.' } }));
+      response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
+      const error = { type: 'error', error: { type: 'timeout_error', message: 'It took too long.' } };
+      response.end(`event: error\nid: 1\ndata: ${JSON.stringify(error)}\n\n`);
     },
   });
   const ended = await run(['chat', 'x'], { dataDir, environment });
-  expect(ended).toEqual({ code: 7, stdout: '', stderr: `errand: Still at it.\nSession: ${SESSION}\n` });
+  expect(ended).toMatchObject({ code: 7, stdout: '' });
+  expect(ended.stderr).toContain('errand: It took too long.\n');
+  expect(ended.stderr).toContain(SESSION);
+});
+
+test('without --stream, what the run waits for is told', async () => {
+  const wait = { type: 'model_wait.started', model: 'qwen', agent: null, message: 'The model "qwen" refuses.' };
+  const asked = { type: 'user_input.requested', request_id: 'q1' };
+  const { dataDir } = await startFakeDaemon({
+    'POST /openapi/v1/messages': (received, response) => {
+      if (!(received.body as { stream: boolean }).stream) return answering(received, response);
+      response.writeHead(200, { 'content-type': 'text/event-stream', ...IDS });
+      const events = [
+        { ...wait, patience_ms: 120_000, until: '2026-03-01T16:12:00Z' },
+        asked,
+        { type: 'message_stop' },
+      ];
+      response.end(
+        events.map((event, at) => `event: ${event.type}\nid: ${at}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
+      );
+      return undefined;
+    },
+  });
+  const ended = await run(['chat', 'x'], { dataDir, environment });
+  expect(ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  expect(ended.stderr).toMatch(/^! The model "qwen" refuses. Trying until \d\d:12.\nThe agent is waiting/);
 });
 
 test('a run that fails in the middle of the stream ends with 1 after its text', async () => {
