@@ -35,6 +35,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['engine'],
     ['audit', 'journal', 'telemetry'],
     ['runs'],
+    ['forks'],
     ['sessions'],
     ['artifacts', 'budgets', 'copies'],
     ['publishing'],

@@ -15,6 +15,7 @@ import { makeDiskSamples } from './inspection/disk-samples.ts';
 import { makeEvents } from './journal/events.ts';
 import { makeSessionEvents } from './journal/session-events.ts';
 import { makeDeleteSession } from './lifecycle/delete-session.ts';
+import { makeForkSession } from './lifecycle/fork-session.ts';
 import { makeUserInputs } from './lifecycle/user-inputs.ts';
 import { makeLifecycleVerbs } from './lifecycle/verbs.ts';
 import type { StoreLocation } from './location.ts';
@@ -65,7 +66,7 @@ export function makeStore(database: Database, renderBody: RenderBody) {
     ...makePeopleVerbs(database, planning, kit),
     ...makeBudgetVerbs(database, kit),
     ...ofSessions,
-    sessions: { ...ofSessions.sessions, ...makeDeleteSession(database) },
+    sessions: { ...ofSessions.sessions, ...makeDeleteSession(database), ...makeForkSession(database) },
     runs: { ...makeRunVerbs(database), ...makeLifecycleVerbs(database, kit) },
     endpoints: makeAnsweredEndpoints(database),
     userInputs: makeUserInputs(database),

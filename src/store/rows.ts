@@ -55,6 +55,8 @@ export const SESSION = rowKind<Session>({
   createdAt: plain,
   updatedAt: plain,
   deletedAt: plain,
+  originSession: plain,
+  originRun: plain,
 });
 
 /** The tokens of whatever a row is about. */

@@ -17,7 +17,7 @@ import { responsesStreamEvent } from './responses/stream-event.ts';
 import { followQuery } from './shapes/query.ts';
 import { runArtifacts, sessionArtifacts } from './sessions/artifact.ts';
 import { history } from './sessions/history.ts';
-import { deletion, ownSession, sessionCapabilities, stop } from './sessions/session.ts';
+import { deletion, forking, ownSession, sessionCapabilities, stop } from './sessions/session.ts';
 import { anyOf } from './shapes/shape.ts';
 import { health, readiness } from './status.ts';
 
@@ -66,6 +66,7 @@ export const programs = {
     runArtifacts: { route: 'GET /openapi/v1/runs/:id/artifacts', summary: 'List the files that a run added or changed', ...run, reply: runArtifacts },
     capabilityConfig: { route: 'GET /openapi/v1/sessions/:id/capability-config', summary: 'Read what the agent of a session can use', operation: 'getCapabilityConfig', ...session, reply: sessionCapabilities },
     stop: { route: 'POST /openapi/v1/sessions/:id/stop', summary: 'Stop the runs of a session', operation: 'stopSession', ...session, reply: stop },
+    fork: { route: 'POST /openapi/v1/sessions/:id/fork', summary: 'Open a session that begins with the conversation of another one', ...session, ...forking },
     remove: { route: 'DELETE /openapi/v1/sessions/:id', summary: 'Delete a session with its files', operation: 'deleteSession', ...session, reply: deletion },
   }),
   ...endpoints('key', 'chat', {

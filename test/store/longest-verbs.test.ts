@@ -189,7 +189,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
-    'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
+    'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun forkSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts findUserMessage',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',
@@ -202,7 +202,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   nodes: 'beat leave takeOver setDraining remove',
   installation: 'masterKeyId claimMasterKey forgetMasterKey',
   artifacts:
-    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findWorkspaceFile findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findWorkspaceFile findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes copyWorkspace listCopies listCopiesOf',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',

@@ -59,6 +59,7 @@ export const AUDIT_ACTIONS = {
   'session.list': 'house',
   'session.read': 'session',
   'session.stop': 'session',
+  'session.fork': 'session',
   'session.delete': 'session',
   'run.list': 'house',
   'run.read': 'run',

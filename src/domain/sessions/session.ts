@@ -21,6 +21,9 @@ export interface Session {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
+  /** Of a fork: the session that it begins with, and the last run that it has of it (M2). */
+  readonly originSession: string | null;
+  readonly originRun: string | null;
 }
 
 /** Who answers in a session and what its agents may use: fixed when it is opened (§2.10). */

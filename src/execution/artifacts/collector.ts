@@ -4,13 +4,14 @@ import type { ArtifactWork } from '../../store/artifacts/artifact-queue.ts';
 import { isNoSpace } from '../../files/blobs/no-space.ts';
 import { isStorageAway } from '../../files/blobs/s3/s3-error.ts';
 import { isNoThread } from '../../files/snapshots/send-request.ts';
+import { makeHalt } from '../../domain/halt.ts';
 import { makeKeyedQueue } from '../../services/keyed-queue.ts';
 import { makeService, type Service } from '../../services/service.ts';
 import type { WorkspaceSize } from '../../store/artifacts/workspace-tree.ts';
 import { type ArtifactParts, makeBlobRemoval, PACKED_ON_REQUEST, WAITED_FOR } from './artifact-parts.ts';
 import { type BaselineRun, makeWorkspaceBaseline, type WorkspaceBaseline } from './recording/workspace-baseline.ts';
 import { type BegunWatch, makeBegun } from './removal/begun-watch.ts';
-import { makeCollected, makeElsewhere, makeWaiting } from './recording/collected.ts';
+import { type Known, makeCollected, makeElsewhere, makeWaiting } from './recording/collected.ts';
 import { collectRun } from './recording/collect-artifacts.ts';
 import { isRecorded, type LookedAt } from './recording/look.ts';
 import { packNext } from './packing/pack-artifacts.ts';
@@ -34,6 +35,8 @@ export interface Collector {
   isRecorded(session: LookedAt, signal: AbortSignal): Promise<boolean>;
   /** Calls a listener with each session that was looked at, until the result is called: its files may be known now. */
   onCollected(listener: (sessionSeq: number) => void): () => void;
+  /** A session was forked: its files are listed. */
+  forked(sessionSeq: number): void;
   /** The files of a session may be known at another node. */
   knownElsewhere(sessionSeq: number): void;
   /** A node was removed: what it has not collected is lost. */
@@ -53,6 +56,8 @@ export type CollectorParts = Omit<ArtifactParts, 'removal' | 'stopping' | Defaul
 
 /** Sessions that are collected, and sessions that are packed, concurrently: they share commits. */
 const [COLLECTED, PACKED] = [6, 3];
+/** Forks whose files are listed concurrently; each may wait for a session. */
+const COPIED = 16;
 const RETRY_MS = 1_000;
 /** Free space does not reappear within seconds. */
 const NO_SPACE_RETRY_MS = 60_000;
@@ -92,14 +97,11 @@ export function makeCollector(given: CollectorParts): Collector {
     if (work?.hasMore !== true && unpacked.delete(session)) packing.add(session);
     return work?.hasMore === true;
   });
-
-  const earlier = makeEarlier(parts, (session) => {
-    unpacked.add(session);
-    collecting.add(session);
-  });
+  const { collected, listFork } = makeCollected({ ...parts, waiting, elsewhere, look: collecting.add });
+  const copying = makeCopying(parts, listFork);
+  const earlier = makeEarlier(parts, { unpacked, collecting, copying });
   const onRequest = makePackOnRequest({ ...parts, wake: packing.add, released });
   const downloads = makeDownloads({ ...parts, released });
-  const collected = makeCollected({ ...parts, waiting, elsewhere, look: collecting.add });
   return {
     wake: collecting.add,
     packOnRequest: onRequest.pack,
@@ -116,20 +118,43 @@ export function makeCollector(given: CollectorParts): Collector {
     isRecorded: async (session, signal) => isRecorded(parts, session, signal),
     onCollected: waiting.listen,
     knownElsewhere: waiting.release,
+    forked: copying.add,
     nodeRemoved: elsewhere.nodeRemoved,
     stop: async () => {
       stopping.abort();
       await Promise.all([earlier.stop(), elsewhere.stop()]);
-      await Promise.all([collecting.stop(), packing.stop(), onRequest.ended(), downloads.ended()]);
+      await Promise.all([collecting.stop(), packing.stop(), copying.stop(), onRequest.ended(), downloads.ended()]);
     },
   };
 }
 
+/** Lists the files of forks. */
+function makeCopying(parts: ArtifactParts, listFork: Known['listFork']) {
+  const off = makeHalt();
+  parts.stopping.addEventListener('abort', () => off.halt());
+  return makeQueue(parts, COPIED, async (fork) => {
+    await listFork(fork, off);
+    return false;
+  });
+}
+
 /** What an earlier process has left. */
-function makeEarlier({ store, here, clock, log }: ArtifactParts, found: (session: number) => void): Service {
+function makeEarlier(
+  { store, here, clock, log }: ArtifactParts,
+  queues: Readonly<Record<'unpacked' | 'collecting' | 'copying', { add(session: number): unknown }>>,
+): Service {
+  const { unpacked, collecting, copying } = queues;
   const failure = 'the sessions with artifacts to collect could not be listed';
   const work = async () => {
-    for (const session of await store.artifacts.listSessionsToCollect(here)) found(session);
+    for (const session of await store.artifacts.listSessionsToCollect(here)) {
+      unpacked.add(session);
+      collecting.add(session);
+    }
+    for (let last: number | undefined = 0; last !== undefined; ) {
+      const forks = await store.artifacts.listCopies(last);
+      for (const fork of forks) copying.add(fork);
+      last = forks.at(-1);
+    }
     return null;
   };
   return makeService({ work, failure, clock, log });

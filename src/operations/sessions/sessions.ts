@@ -11,6 +11,7 @@ import type { SessionRecord } from '../../store/sessions/session-records.ts';
 import type { Access } from '../access.ts';
 import { type Audit, unlessDeleted } from '../audit/audit.ts';
 import type { AuditedAccess } from '../audited-access.ts';
+import { type ForkParts, makeForkSession } from './fork-session.ts';
 import { type HistoryMessage, historyOf } from './history.ts';
 
 /** `user` is a name or an id, `key` a public id; null means no filter. */
@@ -19,7 +20,7 @@ export interface SessionQuery extends Page {
   readonly key: string | null;
 }
 
-export interface SessionOperationParts {
+export interface SessionOperationParts extends ForkParts {
   readonly store: Pick<Store, 'sessions' | 'history' | 'users' | 'keys'>;
   readonly access: Pick<Access, 'session'>;
   readonly auditedAccess: Pick<AuditedAccess, 'session'>;
@@ -33,8 +34,11 @@ export function stopCauseOf(caller: Caller): StopCause {
 }
 
 /** The verbs on sessions. Those that take an id throw as `Access.session` does. */
-export function makeSessionOperations({ store, access, auditedAccess, stopper, audit }: SessionOperationParts) {
+export function makeSessionOperations(parts: SessionOperationParts) {
+  const { store, access, auditedAccess, stopper, audit } = parts;
   return {
+    forkSession: makeForkSession(parts),
+
     /** The API sessions of the caller's key, the last changed first (§4.6). */
     listOwnSessions: async (caller: KeyCaller, { limit, offset }: Page): Promise<Listing<Session>> =>
       store.sessions.listOfKey(caller.key.seq, limit, offset),

@@ -15,12 +15,13 @@ export interface CountParts extends ContinuedParts {
 export function makeCountTokens(parts: CountParts) {
   const continuedSession = makeContinuedSession(parts);
   return async (caller: KeyCaller, asked: TurnInput): Promise<number> => {
-    const { sessionId, quoted } = await continuedSession(caller, asked);
+    const { sessionId, afterRunSeq, quoted } = await continuedSession(caller, asked);
     const session = sessionId === null ? null : await parts.access.session(caller, sessionId);
     const content = [...quotedHistory(quoted), ...asked.content];
     return parts.store.runs.estimatePrompt({
       keySeq: caller.key.seq,
       sessionSeq: session?.seq ?? null,
+      afterRun: afterRunSeq ?? undefined,
       characters: content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0),
     });
   };

@@ -32,6 +32,8 @@ export interface Before {
   readonly isUncollected: boolean;
   /** Files of its workspace are recorded. */
   readonly hasFiles: boolean;
+  /** Its files are still to be listed: those of the session that it is forked from. */
+  readonly isToCopy: boolean;
   /** Its agents were told of a workspace that was laid out anew. */
   readonly hasNotes: boolean;
 }
@@ -49,7 +51,8 @@ const OPEN_WORK = `SELECT 1 FROM runs WHERE session_seq = ? AND ${ENDED}
   UNION ALL SELECT 1 FROM workspace_exports WHERE session_seq = ? AND status = 'pending' LIMIT 1`;
 const BEFORE = `SELECT EXISTS (${UNCOLLECTED} LIMIT 1) AS uncollected,
   EXISTS (SELECT 1 FROM workspace_files WHERE session_seq = ?) AS files,
-  EXISTS (SELECT 1 FROM workspace_notes WHERE session_seq = ?) AS notes`;
+  EXISTS (SELECT 1 FROM workspace_notes WHERE session_seq = ?) AS notes,
+  EXISTS (SELECT 1 FROM workspace_copies WHERE session_seq = ?) AS copies`;
 const PACKED_RUNS = 2;
 const ANY_RUN = Number.MAX_SAFE_INTEGER;
 
@@ -86,14 +89,8 @@ export function makeArtifactQueue({ read }: Database) {
 
     /** What a run of a session has to wait for, and what it finds there. For its executor alone. */
     findBefore: read(function* (tx: Reader, sessionSeq: number, runSeq: number): Step<Before> {
-      const { uncollected, files, notes } = (yield* tx.get<{ uncollected: number; files: number; notes: number }>(
-        BEFORE,
-        sessionSeq,
-        runSeq,
-        sessionSeq,
-        sessionSeq,
-      ))!;
-      return { isUncollected: uncollected === 1, hasFiles: files === 1, hasNotes: notes === 1 };
+      const session = [sessionSeq, sessionSeq, sessionSeq];
+      return beforeOf((yield* tx.get<BeforeRow>(BEFORE, sessionSeq, runSeq, ...session))!);
     }, 'committed'),
 
     /**
@@ -119,6 +116,20 @@ export function makeArtifactQueue({ read }: Database) {
       return workspace === undefined ? runs : [...runs, workspace];
     }),
   };
+}
+
+type BeforeRow = Readonly<Record<'uncollected' | 'files' | 'notes' | 'copies', number>>;
+
+const beforeOf = ({ uncollected, files, notes, copies }: BeforeRow): Before => ({
+  isUncollected: uncollected === 1,
+  hasFiles: files === 1,
+  hasNotes: notes === 1,
+  isToCopy: copies === 1,
+});
+
+/** Whether the changes of a run of the session, or of one before it, are not known yet; those of runs that have not ended never are. */
+export function* isUncollectedUntil(tx: Reader, sessionSeq: number, runSeq: number): Step<boolean> {
+  return (yield* tx.get(`${UNCOLLECTED} LIMIT 1`, sessionSeq, runSeq + 1)) !== undefined;
 }
 
 /** Whether the changes of an ended run of the session are not known yet. */

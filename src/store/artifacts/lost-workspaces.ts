@@ -7,7 +7,7 @@ import { IS_COLLECTED } from './artifact-queue.ts';
 import { forgetBefore } from './baseline-files.ts';
 import { isKept } from './own-files.ts';
 import { exportIn } from './workspace-exports.ts';
-import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { atRestUnknown, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import { FILES_AT_ONCE } from './workspace-tree.ts';
 
 /** What came of the runs of a session. */
@@ -85,7 +85,7 @@ function* concludeIn(tx: Transaction, runSeq: number, silentMs: number) {
   if (run === undefined) return undefined;
   const { sessionSeq } = run;
   const state = yield* stateOf(tx, sessionSeq);
-  yield* saveState(tx, sessionSeq, atRest(state, tokenOf(state)));
+  yield* saveState(tx, sessionSeq, atRestUnknown(state, tokenOf(state)));
   yield* failIn(tx, run, isKept(run) ? { type: 'api_error', message: MESSAGE } : errorOfRun(run.status, run.error));
   const { fileCount, totalBytes } = state;
   const { replacedKey } = yield* exportIn(tx, run, { fileCount, totalBytes, isSmall: true, hasChanged: true });

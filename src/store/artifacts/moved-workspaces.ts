@@ -52,7 +52,15 @@ function* recordLostUploads(tx: Transaction, fence: Fence): Step<boolean> {
   const changed = change.changed.filter((file) => file.change === 'added');
   if (changed.length === 0) return true;
   const grownBytes = changed.reduce((sum, { size }) => sum + size, 0);
-  const missing = { sessionSeq, changed, deletedPaths: [], replacedKeys: [], grownBytes, contents: NO_CONTENTS };
+  const missing = {
+    sessionSeq,
+    runSeq: fence.runSeq,
+    changed,
+    deletedPaths: [],
+    replacedKeys: [],
+    grownBytes,
+    contents: NO_CONTENTS,
+  };
   yield* saveState(tx, sessionSeq, { ...(yield* applyChange(tx, state, missing)), token: null });
   yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ?', sessionSeq);
   return true;

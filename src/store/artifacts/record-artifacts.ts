@@ -20,7 +20,7 @@ import {
 import { concludeCollected, type FoundWorkspace, type Recorded } from './conclude-collected.ts';
 import { insertOwn, isKept } from './own-files.ts';
 import { failExportIn } from './workspace-exports.ts';
-import { atRest, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
+import { atRestUnknown, saveState, stateOf, type WorkspaceState } from './workspace-state.ts';
 import {
   applyChange,
   compareIn,
@@ -150,7 +150,7 @@ function* recordIn(
     ? before
     : yield* insertOwn(tx, run, { ...before, ...NONE }, yield* ownOf(tx, run.seq, { found, change, kept }));
   if (kept.isAny) yield* forgetBefore(tx, run.seq, FILES_AT_ONCE);
-  const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, contents, ...change });
+  const after = yield* applyChange(tx, own, { sessionSeq: run.sessionSeq, runSeq: run.seq, contents, ...change });
   return yield* concludeCollected(tx, run, { found, state: after, change });
 }
 
@@ -222,7 +222,8 @@ function* addTreeIn(
   if (run === undefined) return undefined;
   const { sessionSeq } = run;
   const change = yield* compareIn(tx, sessionSeq, part);
-  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
+  const of = { sessionSeq, runSeq: run.seq, contents };
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { ...of, ...change });
   // From now on, the files are those of no look.
   yield* saveState(tx, sessionSeq, { ...after, token: null });
   yield* tx.run('UPDATE workspace_exports SET stale = 1 WHERE session_seq = ? AND stale = 0', sessionSeq);
@@ -246,7 +247,7 @@ const NOTHING = { changed: [], deletedPaths: [] } as const;
 function* failCollectionIn(tx: Transaction, which: Which, message: string): Step<boolean> {
   const run = yield* findEnded(tx, which.seq, whereOf(which.here));
   if (run === undefined) return false;
-  yield* saveState(tx, run.sessionSeq, atRest(yield* stateOf(tx, run.sessionSeq), null));
+  yield* saveState(tx, run.sessionSeq, atRestUnknown(yield* stateOf(tx, run.sessionSeq), null));
   yield* failIn(tx, run, { type: 'api_error', message });
   yield* failExportIn(tx, run, message);
   return true;

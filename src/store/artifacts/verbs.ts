@@ -2,6 +2,7 @@
 import type { Database } from '../engine/database.ts';
 import { makeArtifactEnds } from './artifact-ends.ts';
 import { makeArtifactQueue } from './artifact-queue.ts';
+import { makeCopiedWorkspaces } from './copied-workspaces.ts';
 import { makeDocuments } from './documents.ts';
 import { makeLostWorkspaces } from './lost-workspaces.ts';
 import { makeMovedWorkspaces } from './moved-workspaces.ts';
@@ -25,6 +26,7 @@ export function makeArtifactVerbs(database: Database) {
       ...makeRequestedArchives(database),
       ...makeLostWorkspaces(database),
       ...makeMovedWorkspaces(database),
+      ...makeCopiedWorkspaces(database),
       ...makeWorkspaceNotes(database),
     },
     documents: makeDocuments(database),

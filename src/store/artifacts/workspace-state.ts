@@ -22,6 +22,8 @@ export interface WorkspaceState {
   readonly asOfRun: number | null;
   /** After which step of it; 0: before its first change. Null: after its end. */
   readonly asOfStep: number | null;
+  /** From the end of which run on its files are known; 0: always, null: they aren't. */
+  readonly keptFrom: number | null;
 }
 
 const AT_REST = { step: null, runSeq: null, ownCount: 0, ownBytes: 0 } as const;
@@ -33,26 +35,28 @@ export function* stateOf(tx: Reader, sessionSeq: number): Step<WorkspaceState> {
     sessionSeq,
   ))?.bytes;
   const known = yield* tx.get<Omit<WorkspaceState, 'totalBytes'>>(
-    `SELECT token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step
+    `SELECT token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step, kept_from
      FROM workspaces WHERE session_seq = ?`,
     sessionSeq,
   );
   if (known !== undefined) return { ...known, totalBytes: totalBytes ?? 0 };
-  const { fileCount } = (yield* tx.get<{ fileCount: number }>(
-    'SELECT count(*) AS fileCount FROM workspace_files WHERE session_seq = ?',
-    sessionSeq,
-  ))!;
-  return { ...AT_REST, token: null, fileCount, totalBytes: totalBytes ?? 0, asOfRun: null, asOfStep: null };
+  const { fileCount, isNew } = (yield* tx.get<{ fileCount: number; isNew: number }>(UNKNOWN, sessionSeq, sessionSeq))!;
+  const keptFrom = fileCount === 0 && isNew === 1 ? 0 : null;
+  return { ...AT_REST, token: null, fileCount, totalBytes: totalBytes ?? 0, asOfRun: null, asOfStep: null, keptFrom };
 }
+
+const UNKNOWN = `SELECT (SELECT count(*) FROM workspace_files WHERE session_seq = ?) AS fileCount, workspace_removed_at IS NULL AS isNew
+  FROM sessions WHERE seq = ?`;
 
 /** Its bytes are those that its files have been counted with. */
 export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<WorkspaceState, 'totalBytes'>): Step<void> {
   yield* tx.run(
     `INSERT INTO workspaces
-       (session_seq, token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (session_seq, token, file_count, step, run_seq, own_count, own_bytes, as_of_run, as_of_step, kept_from)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session_seq) DO UPDATE SET token = excluded.token, file_count = excluded.file_count, step = excluded.step,
        run_seq = excluded.run_seq, own_count = excluded.own_count, own_bytes = excluded.own_bytes,
-       as_of_run = excluded.as_of_run, as_of_step = excluded.as_of_step`,
+       as_of_run = excluded.as_of_run, as_of_step = excluded.as_of_step, kept_from = excluded.kept_from`,
     sessionSeq,
     state.token,
     state.fileCount,
@@ -62,6 +66,7 @@ export function* saveState(tx: Transaction, sessionSeq: number, state: Omit<Work
     state.ownBytes,
     state.asOfRun,
     state.asOfStep,
+    state.keptFrom,
   );
 }
 
@@ -71,12 +76,19 @@ export function* keepExtras(tx: Transaction, sessionSeq: number, extras: string 
 }
 
 /** Nothing is being written any more; the files are those of a look. */
-export const atRest = ({ fileCount, asOfRun, asOfStep }: WorkspaceState, token: string | null) => ({
+export const atRest = ({ fileCount, asOfRun, asOfStep, keptFrom }: WorkspaceState, token: string | null) => ({
   ...AT_REST,
   fileCount,
   token,
   asOfRun,
   asOfStep,
+  keptFrom,
+});
+
+/** The same, where it isn't known what the run has left: what it was after a run isn't either. */
+export const atRestUnknown = (state: WorkspaceState, token: string | null) => ({
+  ...atRest(state, token),
+  keptFrom: null,
 });
 
 /** All is written: the files are those of a look at a moment of a run. */
@@ -84,6 +96,7 @@ export const recordedAt = (state: WorkspaceState, token: string | null, run: num
   ...atRest(state, token),
   asOfRun: run,
   asOfStep: step,
+  keptFrom: state.keptFrom ?? (step === null ? run : null),
 });
 
 /** The newest recorded step of a run; 0 while there is none. */

@@ -4,6 +4,7 @@ import { type Contents, type ContentSource, NO_CONTENTS } from '../../domain/ses
 import { MB } from '../../domain/byte-units.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import { keepEarlier } from '../forks/earlier-files.ts';
 import { type Fence, holds } from '../runs/fence.ts';
 import { addSpaceIn } from '../sessions/workspace-space.ts';
 import { keepContents } from '../sessions/small-blobs.ts';
@@ -164,7 +165,7 @@ function* keepIn(
   const { sessionSeq, runSeq } = fence;
   const change = yield* compareIn(tx, sessionSeq, part);
   if (moment !== 'before') yield* noteBefore(tx, fence, change);
-  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, contents, ...change });
+  const after = yield* applyChange(tx, yield* stateOf(tx, sessionSeq), { sessionSeq, runSeq, contents, ...change });
   const unfinished = { ...after, token: null, step: 'baseline', runSeq } as const;
   const step = moment === 'before' ? 0 : (moment.after ?? (yield* newestStep(tx, runSeq)));
   yield* saveState(tx, sessionSeq, end === null ? unfinished : recordedAt(after, end.token ?? null, runSeq, step));
@@ -201,6 +202,8 @@ export const keysOf = (files: readonly FileVersion[]): string[] => files.map(({ 
 
 interface AppliedChange extends TreeChange {
   readonly sessionSeq: number;
+  /** The run with which it is recorded. */
+  readonly runSeq: number;
   readonly contents: Contents;
 }
 
@@ -208,22 +211,25 @@ interface AppliedChange extends TreeChange {
 export function* applyChange(
   tx: Transaction,
   before: WorkspaceState,
-  { sessionSeq, changed, deletedPaths, grownBytes, contents }: AppliedChange,
+  { sessionSeq, runSeq, changed, deletedPaths, grownBytes, contents }: AppliedChange,
 ): Step<WorkspaceState> {
   yield* keepContents(tx, keysOf(changed), contents);
   yield* addSpaceIn(tx, sessionSeq, grownBytes);
+  const replaced = changed.flatMap(({ path, change }) => (change === 'added' ? [] : [path]));
+  yield* keepEarlier(tx, { sessionSeq, runSeq }, [...deletedPaths, ...replaced]);
   for (const path of deletedPaths)
     yield* tx.run('DELETE FROM workspace_files WHERE session_seq = ? AND path = ?', sessionSeq, path);
   let added = 0;
   for (const { path, size, sha256, change } of changed) {
     if (change === 'added') added += 1;
     yield* tx.run(
-      `INSERT INTO workspace_files (session_seq, path, size, sha256) VALUES (?, ?, ?, ?)
-       ON CONFLICT (session_seq, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256`,
+      `INSERT INTO workspace_files (session_seq, path, size, sha256, since_run) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (session_seq, path) DO UPDATE SET size = excluded.size, sha256 = excluded.sha256, since_run = excluded.since_run`,
       sessionSeq,
       path,
       size,
       sha256,
+      runSeq,
     );
   }
   return {

@@ -19,6 +19,7 @@ import { workspaceExtras } from './migrations/052-workspace-extras.ts';
 import { baselineFiles } from './migrations/053-baseline-files.ts';
 import { responses } from './migrations/054-responses.ts';
 import { continuedSessions } from './migrations/055-continued-sessions.ts';
+import { forks } from './migrations/056-forks.ts';
 import { resultTools } from './migrations/057-result-tools.ts';
 import { answeredEndpoints } from './migrations/058-answered-endpoints.ts';
 import { artifacts } from './schema/artifacts.ts';
@@ -85,6 +86,7 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: baselineFiles, runsWith: 48 },
   { sql: responses, runsWith: 48 },
   { sql: continuedSessions, runsWith: 48 },
+  { sql: forks, runsWith: 48 },
   { sql: resultTools, runsWith: 48 },
   { sql: answeredEndpoints, runsWith: 48 },
 ];

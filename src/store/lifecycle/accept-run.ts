@@ -14,12 +14,12 @@ import { COMMITTED, type Database, type Scope } from '../engine/database.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 import { insertRun, type NewRun } from '../runs/insert-run.ts';
 import { estimatePrompt } from '../runs/prompt-size.ts';
-import { insertSession, type NewSession } from '../sessions/insert-session.ts';
 import { addToTotals } from '../sessions/session-totals.ts';
 import { findOverQuota } from '../sessions/workspace-space.ts';
 import { insertAttachments, insertUserMessage, type NewAttachment } from '../sessions/user-message.ts';
 import { IS_UNFINISHED } from '../runs/run-states.ts';
-import { findOpenSession, findReplayed, type OpenSession, type Replay, type Submission } from './submissions.ts';
+import type { Replay, Submission } from './submissions.ts';
+import { isPlace, isStopping, type PlaceOfTurn, placeOfTurn, sessionOf } from './session-of-turn.ts';
 import { type PlannedStart, planStart, targetOf } from './plan-start.ts';
 import { type Claim, emitStarted, type FreshTurn, type StartInput } from './start-run.ts';
 
@@ -41,12 +41,12 @@ export interface NewTurn extends Submission {
   readonly sessionId: string | null;
   /** The number of that session; null where it wasn't looked up. */
   readonly sessionSeq: number | null;
-  /** The run that has to be the newest of that session; null for any. */
+  /** The run of that session that the turn follows: if it isn't the newest, the session is forked there (M2). Null for the newest. */
   readonly afterRunSeq?: number | null;
   readonly title: string;
   /** What its client says of the conversation. */
   readonly conversation?: ConversationNote;
-  /** The setup of a new session; ignored when the session exists. */
+  /** The setup of a new session; ignored when the session exists, or is forked. */
   readonly setup: SessionSetup;
   readonly content: readonly UserBlock[];
   readonly preview: string;
@@ -70,13 +70,13 @@ export interface ConversationNote {
   readonly history: Link | null;
 }
 
-/** `session_gone`: the session was deleted, or its key changed, since it was looked up. `not_newest`: it has gone on behind the run. */
+/** `session_gone`: the session was deleted, or its key changed, since it was looked up. `unfinished`: the run that it would be forked at has not ended. */
 export type Acceptance =
   | { readonly kind: 'accepted'; readonly session: Session; readonly run: Run; readonly claim: Claim | null }
   | Replay
   | { readonly kind: 'over_budget'; readonly budget: UsedUp }
   | { readonly kind: 'over_quota'; readonly usedBytes: number }
-  | { readonly kind: 'session_gone' | 'not_newest' | 'all_drain' | BackgroundRefusal };
+  | { readonly kind: 'session_gone' | 'unfinished' | 'all_drain' | BackgroundRefusal };
 
 /**
  * The verb that accepts a turn (C5, C7, D4, D7). It resolves while the disk syncs it, so that a run that starts at once begins
@@ -110,36 +110,19 @@ function scopeOf({ sessionId, sessionSeq, background }: NewTurn): Scope {
 
 /** `content`: the turn's content as stored. */
 function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {
-  const found = turn.sessionId === null ? undefined : yield* findOpenSession(tx, turn);
-  const earlier = yield* findReplayed(tx, turn, found);
-  if (earlier !== undefined) return earlier;
-  if (turn.sessionId !== null && found === undefined) return { kind: 'session_gone' };
-  if (!(yield* isNewest(tx, turn.afterRunSeq ?? null, found))) return { kind: 'not_newest' };
-  const busy = found !== undefined && (yield* hasUnfinishedRun(tx, found.session.seq));
-  const refusal =
-    turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
-  if (refusal !== undefined) return { kind: refusal };
-  const usedBytes = yield* findOverQuota(tx, turn.user.seq, turn.userQuotaBytes);
-  if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
-  const budget = yield* findSpentBudget(tx, kit, turn);
-  if (budget !== undefined) return { kind: 'over_budget', budget };
-  if (turn.allDrain) return { kind: 'all_drain' };
+  const place = yield* placeOfTurn(tx, turn);
+  if (!isPlace(place)) return place;
+  const { continued, fork } = place;
+  const busy = continued !== undefined && (yield* hasUnfinishedRun(tx, continued.session.seq));
+  const refused = yield* refusalOf(tx, kit, turn, busy);
+  if (refused !== undefined) return refused;
   // Only a Messages stream reports it, and this turn must not be stored yet.
-  const place = {
-    keySeq: turn.key.seq,
-    sessionSeq: found?.session.seq ?? null,
-    characters: textOf(turn.content).length,
-  };
-  const promptTokens = turn.protocol === 'messages' ? yield* estimatePrompt(tx, place) : null;
-  const ready = !busy && !(found !== undefined && isStopping(found));
-  const start = ready ? yield* planStart(tx, turn, found) : null;
-  const starting = start === null ? 'pending' : 'running';
-  const session =
-    found === undefined
-      ? yield* insertSession(tx, { ...sessionOf(turn), status: starting, workspaceNode: start?.workspaceNode ?? null })
-      : yield* continueSession(tx, turn, found, start);
-  const opensSession = found === undefined;
-  const target = targetOf(turn, found);
+  const promptTokens = turn.protocol === 'messages' ? yield* promptOf(tx, turn, place) : null;
+  const ready = !busy && !(continued !== undefined && isStopping(continued));
+  const start = ready ? yield* planStart(tx, turn, place.known) : null;
+  const session = yield* sessionOf(tx, turn, place, start);
+  const opensSession = continued === undefined;
+  const target = targetOf(turn, place.known);
   const run = yield* insertRun(tx, { ...runOf(turn, session, start), target, opensSession, ready, start });
   const message = { sessionSeq: session.seq, runSeq: run.seq, content, preview: turn.preview };
   yield* insertAttachments(
@@ -151,19 +134,37 @@ function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: stri
   const payload = { scheduleMode: run.scheduleMode, ...(promptTokens !== null && { promptTokens }) };
   tx.emit(session.seq, run.seq, { type: 'run.queued', payload });
   if (start === null) return { kind: 'accepted', session, run, claim: null };
-  const { outputSchema } = turn;
-  const fresh = opensSession ? freshOf(turn, content) : {};
+  const hasNothing = opensSession && fork === undefined;
   const started = {
     target,
-    opensSession,
-    outputSchema,
+    opensSession: hasNothing,
+    outputSchema: turn.outputSchema,
     workspaceNode: start.workspaceNode,
     workedMs: 0,
     isBackgroundWork: false,
   };
-  const claimed = { ...run, ...fresh, ...started };
+  const claimed = { ...run, ...(hasNothing ? freshOf(turn, content) : {}), ...started };
   emitStarted(tx, claimed);
   return { kind: 'accepted', session, run, claim: { run: claimed, choice: start.choice } };
+}
+
+type Refusal = Exclude<Acceptance, { readonly run: Run }>;
+
+/** What refuses a turn whose session is known. `busy`: that has an unfinished run. */
+function* refusalOf(tx: Transaction, kit: BudgetKit, turn: NewTurn, busy: boolean): Step<Refusal | undefined> {
+  const refusal =
+    turn.background === null ? undefined : yield* admitBackground(tx, turn, { busy, ...turn.background.limits });
+  if (refusal !== undefined) return { kind: refusal };
+  const usedBytes = yield* findOverQuota(tx, turn.user.seq, turn.userQuotaBytes);
+  if (usedBytes !== undefined) return { kind: 'over_quota', usedBytes };
+  const budget = yield* findSpentBudget(tx, kit, turn);
+  if (budget !== undefined) return { kind: 'over_budget', budget };
+  return turn.allDrain ? { kind: 'all_drain' } : undefined;
+}
+
+function promptOf(tx: Transaction, { key, content }: NewTurn, { known, fork }: PlaceOfTurn): Step<number> {
+  const place = { keySeq: key.seq, sessionSeq: known?.session.seq ?? null, characters: textOf(content).length };
+  return estimatePrompt(tx, { ...place, afterRun: fork?.origins[0]?.untilRun });
 }
 
 /** A longer one isn't held while its run is in progress. */
@@ -184,17 +185,6 @@ function* findSpentBudget(tx: Transaction, { inForce, periodOf }: BudgetKit, tur
 
 /** As it is now: the caller was looked up before. */
 const TEAM_OF_USER = 'SELECT team_id FROM users WHERE seq = ?';
-
-function sessionOf(turn: NewTurn): Omit<NewSession, 'status' | 'workspaceNode'> {
-  const { user, key, title, setup, conversation } = turn;
-  const named = { clientName: conversation?.clientName ?? null, isThrowAway: isThrownAway(turn) };
-  return { userSeq: user.seq, keySeq: key.seq, kind: 'api', title, projectId: key.projectId, setup, ...named };
-}
-
-/** Where the key says how its conversations are found, that decides: clients that keep them themselves say `store: false` each time. */
-function isThrownAway({ conversation, response }: NewTurn): boolean {
-  return conversation?.isThrowAway ?? response?.isStored === false;
-}
 
 type RunOfTurn = Omit<NewRun, 'target' | 'opensSession' | 'ready' | 'start'>;
 
@@ -217,42 +207,6 @@ function runOf(turn: NewTurn, session: Session, start: PlannedStart | null): Run
     traceParent: turn.traceParent ?? null,
     history: turn.conversation?.history ?? null,
   };
-}
-
-function* continueSession(
-  tx: Transaction,
-  turn: NewTurn,
-  open: OpenSession,
-  start: PlannedStart | null,
-): Step<Session> {
-  const { session } = open;
-  const status = session.status === 'running' || start !== null ? 'running' : 'pending';
-  // A confirmed stop is cleared; one that the executor has yet to confirm holds the new run back.
-  yield* tx.run(
-    isStopping(open)
-      ? 'UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = throw_away * ? WHERE seq = ?'
-      : `UPDATE sessions SET status = ?, updated_at = ?, workspace_node = coalesce(?, workspace_node), throw_away = throw_away * ?, stop_requested_at = NULL,
-           stop_confirmed_at = NULL, stop_cause = NULL WHERE seq = ?`,
-    status,
-    tx.now,
-    start?.workspaceNode ?? null,
-    // Whoever comes back to it wants it kept, but who says otherwise.
-    Number(isThrownAway(turn)),
-    session.seq,
-  );
-  return { ...session, status, updatedAt: tx.now };
-}
-
-function isStopping(row: OpenSession): boolean {
-  return row.stopRequestedAt !== null && row.stopConfirmedAt === null;
-}
-
-const NEWEST = 'SELECT seq FROM runs WHERE session_seq = ? ORDER BY seq DESC LIMIT 1';
-
-/** Whether a session ends with a run. A turn that says no run follows any. */
-function* isNewest(tx: Transaction, runSeq: number | null, open: OpenSession | undefined): Step<boolean> {
-  if (runSeq === null || open === undefined) return true;
-  return (yield* tx.get<{ seq: number }>(NEWEST, open.session.seq))?.seq === runSeq;
 }
 
 function* hasUnfinishedRun(tx: Transaction, sessionSeq: number): Step<boolean> {

@@ -92,6 +92,7 @@ interface CandidateRow {
   isBackground: number;
   workedMs: number;
   openedSession: number;
+  isFork: number;
   workspaceNode: string | null;
   outputSchema: string | null;
   keyModel: string | null;
@@ -102,7 +103,7 @@ interface CandidateRow {
 }
 
 const CANDIDATE = `SELECT r.id, r.session_seq, s.id AS session_id, r.user_seq, r.attempt, r.schedule_mode = 'scheduled' AS is_scheduled,
-  r.${IS_BACKGROUND_WORK} AS is_background, r.worked_ms, r.opened_session,
+  r.${IS_BACKGROUND_WORK} AS is_background, r.worked_ms, r.opened_session, s.origin_session IS NOT NULL AS is_fork,
   r.output_schema, k.model AS key_model, u.scenario, u.disabled, s.target,
   s.lead_model, s.workspace_node FROM runs r
   JOIN sessions s ON s.seq = r.session_seq LEFT JOIN api_keys k ON k.seq = r.key_seq JOIN users u ON u.seq = r.user_seq
@@ -128,7 +129,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimInput): Step<Claim 
     model: order.modelFor(choice),
     workedMs: row.workedMs,
     target,
-    opensSession: row.openedSession === 1,
+    opensSession: row.openedSession === 1 && row.isFork === 0,
     isBackgroundWork: row.isBackground === 1,
     workspaceNode,
     outputSchema: row.outputSchema === null ? null : (JSON.parse(row.outputSchema) as JsonObject),
@@ -140,7 +141,7 @@ function* claim(tx: Transaction, runSeq: number, order: ClaimInput): Step<Claim 
   return { run, choice };
 }
 
-function* nodeOf(tx: Transaction, { openedSession, attempt }: CandidateRow): Step<string | undefined> {
-  if (openedSession === 1 && attempt === 0) return undefined;
+function* nodeOf(tx: Transaction, { openedSession, isFork, attempt }: CandidateRow): Step<string | undefined> {
+  if ((openedSession === 1 || isFork === 1) && attempt === 0) return undefined;
   return yield* homeNode(tx);
 }

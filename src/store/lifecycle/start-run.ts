@@ -35,7 +35,7 @@ export type ClaimedRun = Pick<Run, 'seq' | 'id' | 'sessionSeq' | 'sessionId' | '
   readonly workedMs: number;
   /** `free`, `expert:NAME` or `team:NAME`. */
   readonly target: string;
-  /** Whether it is the first run of its session, so that there is no history. */
+  /** Whether it is the first run of its session, which is no fork, so that there is no history. */
   readonly opensSession: boolean;
   /** Nobody waits for it: it is a background run, or that of a scheduled task. */
   readonly isBackgroundWork: boolean;

@@ -73,7 +73,16 @@ function* getSession(tx: Reader, seq: number): Step<Session> {
 /** Undefined for a request that is the first with its key. */
 export function* findReplayed(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Replay | undefined> {
   if (turn.idempotencyKey === null) return undefined;
-  const row = yield* findByKey(tx, turn, open);
+  return yield* replayOf(tx, yield* findByKey(tx, turn, open));
+}
+
+/** The same for a request that forks a session. */
+export function* findReplayedFork(tx: Reader, turn: Submission, forked: OpenSession): Step<Replay | undefined> {
+  if (turn.idempotencyKey === null || turn.background !== null) return undefined;
+  return yield* replayOf(tx, yield* findOpening(tx, turn, forked.target));
+}
+
+function* replayOf(tx: Reader, row: Run | undefined): Step<Replay | undefined> {
   if (row === undefined) return undefined;
   const replayed = yield* getSession(tx, row.sessionSeq);
   if (replayed.deletedAt !== null) return { kind: 'session_gone' };
@@ -84,7 +93,7 @@ export function* findReplayed(tx: Reader, turn: Submission, open: OpenSession | 
  * Three namespaces of keys: background per API key; first requests per user, key and target; continuations per session (D4).
  */
 function* findByKey(tx: Reader, turn: Submission, open: OpenSession | undefined): Step<Run | undefined> {
-  const { user, key, idempotencyKey } = turn;
+  const { key, idempotencyKey } = turn;
   if (turn.background !== null) {
     return yield* tx
       .rows(RUN)
@@ -102,13 +111,17 @@ function* findByKey(tx: Reader, turn: Submission, open: OpenSession | undefined)
       idempotencyKey,
     );
   }
-  if (turn.sessionId !== null) return undefined;
+  return turn.sessionId === null ? yield* findOpening(tx, turn, key.target) : undefined;
+}
+
+/** Of those that open sessions, be they forks. */
+function* findOpening(tx: Reader, { user, key, idempotencyKey }: Submission, target: string): Step<Run | undefined> {
   return yield* tx.rows(RUN).get(
     `${SELECT_RUN} WHERE r.schedule_mode <> 'background' AND r.opened_session = 1 AND r.user_seq = ? AND r.key_seq = ?
        AND r.target = ? AND r.idempotency_key = ?`,
     user.seq,
     key.seq,
-    key.target,
+    target,
     idempotencyKey,
   );
 }

@@ -29,6 +29,7 @@ const AT_REST = `NOT EXISTS (SELECT 1 FROM runs WHERE session_seq = s.seq AND ${
   AND NOT EXISTS (SELECT 1 FROM workspace_exports e WHERE e.session_seq = s.seq AND e.status = 'pending')
   AND NOT EXISTS (SELECT 1 FROM publish_pages p WHERE p.session_seq = s.seq AND p.deleted_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM publish_jobs j WHERE j.session_seq = s.seq)
+  AND NOT EXISTS (SELECT 1 FROM workspace_copies c WHERE c.session_seq = s.seq OR c.from_session = s.seq)
   AND (s.stop_requested_at IS NULL OR s.stop_confirmed_at IS NOT NULL)`;
 /** Those that aren't at rest are among them: pages may keep thousands, which no statement may have to pass at once. */
 const UNUSED = `FROM sessions s WHERE s.deleted_at IS NULL
@@ -76,6 +77,14 @@ export function makeIdleWorkspaces({ read, write }: Database) {
         const sizes = `SELECT coalesce(sum(size), 0) AS bytes FROM (SELECT size FROM ${which})`;
         yield* addSpaceIn(tx, seq, -(yield* tx.get<{ bytes: number }>(sizes, seq, room))!.bytes);
         removed = yield* tx.count(`DELETE FROM ${which}`, seq, room);
+      }
+      const earlier = 'earlier_files WHERE session_seq = ? ORDER BY run_seq, path LIMIT ?';
+      for (let removed = Infinity, room = 0; removed >= room; ) {
+        room = batch.room(4);
+        if (room === 0) return true;
+        const noted = `INSERT INTO publish_removals (sha256) SELECT sha256 FROM ${earlier} ON CONFLICT DO NOTHING`;
+        yield* tx.run(noted, seq, room);
+        removed = yield* tx.count(`DELETE FROM ${earlier}`, seq, room);
       }
       yield* tx.run(
         `INSERT INTO publish_removals (sha256) SELECT archive_key FROM workspace_exports

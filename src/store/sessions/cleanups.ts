@@ -20,6 +20,7 @@ export const REFERENCES = [
   { key: 'f.sha256', size: 'f.size', ...ofRun('run_artifact_files', 'f') },
   { key: 'p.archive_key', size: 'p.archive_size', ...ofRun('run_artifacts', 'p') },
   { key: 'w.sha256', size: 'w.size', from: 'workspace_files w', session: 'w.session_seq' },
+  { key: 'v.sha256', size: 'v.size', from: 'earlier_files v', session: 'v.session_seq' },
   { key: 'e.archive_key', size: 'e.archive_size', from: 'workspace_exports e', session: 'e.session_seq' },
   { key: 'i.sha256', size: 'i.size', ...ofRun('screenshots', 'i') },
 ] as const;

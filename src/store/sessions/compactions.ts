@@ -41,14 +41,16 @@ export function makeCompactions({ write, read }: Database) {
       return true;
     }),
 
-    /** The newest summary of a session; undefined when there is none. For the executor of a run alone. */
-    findNewest: read(
-      (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> =>
-        tx.get<StoredCompaction>(
-          'SELECT run_seq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1',
-          sessionSeq,
-        ),
-      'committed',
-    ),
+    /** The newest summary of a session, or of what it begins with; undefined when there is none. For the executor of a run alone. */
+    findNewest: read(function* (tx: Reader, sessionSeq: number): Step<StoredCompaction | undefined> {
+      const own = yield* tx.get<StoredCompaction>(OWN, sessionSeq);
+      return own ?? (yield* tx.get<StoredCompaction>(OF_ORIGINS, sessionSeq));
+    }, 'committed'),
   };
 }
+
+const OWN = 'SELECT run_seq, step, summary FROM compactions WHERE session_seq = ? ORDER BY seq DESC LIMIT 1';
+// Without their texts until it is known which.
+const OF_ORIGINS = `SELECT run_seq, step, summary FROM compactions WHERE seq = (
+  SELECT max(c.seq) FROM session_origins o CROSS JOIN compactions c
+    ON c.session_seq = o.from_session AND c.run_seq <= o.until_run WHERE o.session_seq = ?)`;

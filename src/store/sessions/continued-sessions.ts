@@ -6,7 +6,6 @@ import type { Reader, Step } from '../engine/statement.ts';
 /** A session that may be continued, and its newest run. */
 export interface Continuable {
   readonly sessionId: string;
-  readonly newestRunSeq: number;
   readonly isBusy: boolean;
   readonly idempotencyKey: string | null;
   /** Whether that run's request opened the session. */
@@ -24,7 +23,7 @@ const NAMED = `SELECT seq FROM sessions WHERE key_seq = ? AND client_name = ? AN
 const after = (column: 'history_answered' | 'history_streamed') =>
   `SELECT seq, session_seq FROM runs WHERE key_seq = ? AND ${column} = ? ORDER BY seq DESC LIMIT 1`;
 const [ANSWERED, STREAMED] = [after('history_answered'), after('history_streamed')];
-const CONTINUABLE = `SELECT s.id AS sessionId, r.seq AS newestRunSeq, r.finished_at IS NULL AS isBusy, r.idempotency_key AS idempotencyKey,
+const CONTINUABLE = `SELECT s.id AS sessionId, r.finished_at IS NULL AS isBusy, r.idempotency_key AS idempotencyKey,
     r.opened_session AS opened
   FROM sessions s JOIN runs r ON r.seq = (SELECT seq FROM runs WHERE session_seq = s.seq ORDER BY seq DESC LIMIT 1)
   WHERE s.seq = ? AND s.deleted_at IS NULL`;

@@ -5,6 +5,7 @@ import type { Step, Transaction } from '../engine/statement.ts';
 import { firstMarkFrom, lastOfRun, lastIdBefore } from '../engine/journal/places.ts';
 import { removeFirst } from '../journal/remove.ts';
 import { listOfRun } from '../journal/run-pages.ts';
+import { lastHeld, releaseOrigins } from '../forks/origins.ts';
 import { FORGET_SETUPS } from '../runs/run-setups.ts';
 
 /** Removes or blanks up to a number of rows; a finished row is not matched again. Parameters: which, and how many. */
@@ -55,7 +56,12 @@ const TEXTS_OF_SESSION: readonly Erasure[] = [
             AND type = 'session.deleted' AND payload <> '{"title":""}' LIMIT ?`,
     weight: 1,
   },
-  { sql: 'DELETE FROM compactions WHERE session_seq = ? LIMIT ?', weight: LARGE },
+  // What forks have of the session stays.
+  {
+    sql: `DELETE FROM compactions WHERE session_seq = ? AND run_seq > ${lastHeld('compactions.session_seq')} LIMIT ?`,
+    weight: LARGE,
+  },
+  { sql: 'DELETE FROM workspace_copies WHERE session_seq = ? LIMIT ?', weight: 1 },
   { sql: 'DELETE FROM workspaces WHERE session_seq = ? LIMIT ?', weight: 1 },
   { sql: 'DELETE FROM workspace_notes WHERE session_seq = ? LIMIT ?', weight: LARGE },
   // A pending one is still sent: it is erased when it ends.
@@ -79,7 +85,7 @@ const DOCUMENT_TEXTS = `DELETE FROM document_texts WHERE sha256 IN (
     SELECT a.sha256 FROM messages m JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ?)
   AND NOT EXISTS (
     SELECT 1 FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
-    WHERE a.sha256 = document_texts.sha256 AND s.deleted_at IS NULL) LIMIT ?`;
+    WHERE a.sha256 = document_texts.sha256 AND (s.deleted_at IS NULL OR m.run_seq <= ${lastHeld('s.seq')})) LIMIT ?`;
 
 const inRunsOf = (table: string, key: string, blob: string) => `DELETE FROM ${table} WHERE (${key}) IN (
   SELECT ${key} FROM runs r CROSS JOIN ${table} x ON x.run_seq = r.seq WHERE r.session_seq = ? LIMIT ?)
@@ -88,12 +94,14 @@ const inRunsOf = (table: string, key: string, blob: string) => `DELETE FROM ${ta
 /** Rows that name blobs. Each gives those of the rows that it removes. Parameters: which, and how many. */
 const NAMES_OF_BLOBS: readonly string[] = [
   `DELETE FROM attachments WHERE seq IN (
-     SELECT a.seq FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE m.session_seq = ? LIMIT ?)
+     SELECT a.seq FROM messages m CROSS JOIN attachments a ON a.message_id = m.id
+     WHERE m.session_seq = ? AND m.run_seq > ${lastHeld('m.session_seq')} LIMIT ?)
    RETURNING sha256 AS blob`,
   inRunsOf('run_artifact_files', 'run_seq, path', 'sha256'),
   inRunsOf('run_artifacts', 'run_seq', 'archive_key'),
   inRunsOf('screenshots', 'run_seq, tool_use_id', 'sha256'),
   'DELETE FROM workspace_files WHERE session_seq = ? RETURNING sha256 AS blob LIMIT ?',
+  'DELETE FROM earlier_files WHERE session_seq = ? RETURNING sha256 AS blob LIMIT ?',
   'DELETE FROM workspace_exports WHERE session_seq = ? RETURNING archive_key AS blob LIMIT ?',
 ];
 
@@ -112,9 +120,10 @@ const EMPTY_DELTA = `UPDATE events SET payload = json_set(payload, '$.text', '')
 /** The verbs. Each is one commit, and is called until it reports that nothing is left; a crash in between does no harm. */
 export function makeErasures({ write }: Database) {
   return {
-    /** Erases texts of a deleted session's runs after `afterRunSeq`. Returns the run to continue after; null at the end. */
+    /** Erases texts of a deleted session's runs after `afterRunSeq`, but those that forks have of it. Returns the run to continue after; null at the end. */
     eraseRuns: write(function* (tx: Transaction, sessionSeq: number, afterRunSeq: number): Step<number | null> {
-      let [after, left] = [afterRunSeq, BUDGET];
+      const { held } = (yield* tx.get<{ held: number }>(`SELECT ${lastHeld('?')} AS held`, sessionSeq))!;
+      let [after, left] = [Math.max(afterRunSeq, held), BUDGET];
       while (left > 0) {
         const run = yield* tx.get<{ seq: number }>(
           'SELECT seq FROM runs WHERE session_seq = ? AND seq > ? ORDER BY seq LIMIT 1',
@@ -136,7 +145,7 @@ export function makeErasures({ write }: Database) {
 
     /**
      * Erases rows that name files of a deleted session, and returns their blobs, which nothing else says from now on. Once there were
-     * none, removes its clean-up, and returns null.
+     * none, removes its clean-up, and returns null: what a fork has held of deleted sessions is to be cleaned up next.
      */
     finishCleanup: write(function* (tx: Transaction, sessionSeq: number): Step<readonly string[] | null> {
       // First: the rows of attachments say whose texts these are.
@@ -152,6 +161,7 @@ export function makeErasures({ write }: Database) {
       }
       if (left < BUDGET) return [...blobs];
       yield* tx.run('DELETE FROM cleanups WHERE session_seq = ?', sessionSeq);
+      yield* releaseOrigins(tx, sessionSeq);
       return null;
     }, FREES),
 

@@ -5,6 +5,7 @@ import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { IN_STEPS, readReplies, readStoredReply, type StoredBlock } from '../runs/replies.ts';
 import { plain, rowKind } from '../engine/row.ts';
+import { type MessageRange, messageRanges } from '../forks/origins.ts';
 import { ATTACHMENT } from './sessions.ts';
 
 /** How many messages are measured at once: those of agents are summed over their steps. */
@@ -45,7 +46,7 @@ interface MessageRow extends MessageFacts {
 
 const FACTS = 'm.id, r.id AS runId, m.text_preview, m.created_at';
 const FROM = 'FROM messages m CROSS JOIN runs r ON r.seq = m.run_seq';
-const BETWEEN = 'm.session_seq = ? AND m.id BETWEEN ? AND ?';
+const BETWEEN = 'm.session_seq = ? AND m.id BETWEEN ? AND ? AND m.run_seq <= ?';
 
 const SIZE_OF_CALLS = `(SELECT coalesce(sum(octet_length(c.input) + coalesce(octet_length(c.output), 0)), 0)
   FROM tool_calls c WHERE c.run_seq = s.run_seq AND c.step = s.step)`;
@@ -67,43 +68,25 @@ const ATTACHED = rowKind<{ readonly messageId: number; readonly attachment: Atta
 /** The verbs. */
 export function makeHistory({ read }: Database) {
   return {
-    /** The sizes of up to `MEASURED_MESSAGES` messages with an id above `afterId`, oldest first. */
-    listSizesAfter: read(
-      (tx: Reader, sessionSeq: number, afterId: number): Step<MessageSize[]> =>
-        sizesOf(tx, 'm.id > ? ORDER BY m.id', [sessionSeq, afterId]),
-    ),
+    /** The sizes of up to `MEASURED_MESSAGES` messages with an id above `afterId`, oldest first. Those of a fork begin with its origins'. */
+    listSizesAfter: read(function* (tx: Reader, sessionSeq: number, afterId: number): Step<MessageSize[]> {
+      return yield* sizesOf(tx, yield* messageRanges(tx, sessionSeq, afterId + 1), 'ASC');
+    }),
 
     /** The same of messages with an id below `beforeId`, newest first. */
-    listSizesBefore: read(
-      (tx: Reader, sessionSeq: number, beforeId: number): Step<MessageSize[]> =>
-        sizesOf(tx, 'm.id < ? ORDER BY m.id DESC', [sessionSeq, beforeId]),
-    ),
+    listSizesBefore: read(function* (tx: Reader, sessionSeq: number, beforeId: number): Step<MessageSize[]> {
+      return yield* sizesOf(tx, (yield* messageRanges(tx, sessionSeq, 0, beforeId - 1)).toReversed(), 'DESC');
+    }),
 
     /** The size of what a run's user said; undefined after a deletion. */
     findUserMessage: read(findUserMessageIn),
 
     /** The whole messages of a session from one to another, by their ids, oldest first. */
     listMessages: read(function* (tx: Reader, sessionSeq: number, from: number, to: number): Step<MessageOfRun[]> {
-      const sql = `SELECT m.run_seq AS runSeq, m.role, m.content, ${FACTS} ${FROM} WHERE ${BETWEEN} ORDER BY m.id`;
-      const rows = yield* tx.all<MessageRow>(sql, sessionSeq, from, to);
-      const replies = yield* readReplies(tx, BETWEEN, [sessionSeq, from, to]);
-      const attachments = Map.groupBy(
-        yield* tx
-          .rows(ATTACHED)
-          .all(
-            `SELECT a.* FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE ${BETWEEN} ORDER BY a.seq`,
-            sessionSeq,
-            from,
-            to,
-          ),
-        ({ messageId }) => messageId,
-      );
-      return rows.map(({ runSeq, role, content, ...facts }) => {
-        const own = (attachments.get(facts.id) ?? []).map(({ attachment }) => attachment);
-        const blocks = content === IN_STEPS ? (replies.get(runSeq) ?? []) : JSON.parse(content);
-        if (role === 'user') return { ...facts, role, content: blocks as UserBlock[], attachments: own };
-        return { ...facts, role, content: blocks as AssistantBlock[], attachments: own };
-      });
+      const messages: MessageOfRun[] = [];
+      for (const range of yield* messageRanges(tx, sessionSeq, from, to))
+        messages.push(...(yield* messagesOf(tx, range)));
+      return messages;
     }),
 
     /** What a user said, as JSON in UTF-8: decoding and parsing a long one takes long. Throws `not_found` after a deletion. */
@@ -149,10 +132,32 @@ function* findUserMessageIn(tx: Reader, runSeq: number): Step<MessageSize | unde
   return row && { ...row, isInSteps: false };
 }
 
-function* sizesOf(tx: Reader, which: string, values: readonly [number, number]): Step<MessageSize[]> {
-  const sql = `${SIZES} WHERE m.session_seq = ? AND ${which} LIMIT ${MEASURED_MESSAGES})`;
-  const rows = yield* tx.all<SizeRow>(sql, ...values);
-  return rows.map((row) => ({ ...row, isInSteps: row.isInSteps === 1 }));
+function* sizesOf(tx: Reader, ranges: readonly MessageRange[], order: 'ASC' | 'DESC'): Step<MessageSize[]> {
+  const sizes: MessageSize[] = [];
+  for (const { sessionSeq, from, to, untilRun } of ranges) {
+    const room = MEASURED_MESSAGES - sizes.length;
+    if (room === 0) break;
+    const sql = `${SIZES} WHERE ${BETWEEN} ORDER BY m.id ${order} LIMIT ?)`;
+    const rows = yield* tx.all<SizeRow>(sql, sessionSeq, from, to, untilRun, room);
+    for (const row of rows) sizes.push({ ...row, isInSteps: row.isInSteps === 1 });
+  }
+  return sizes;
+}
+
+function* messagesOf(tx: Reader, { sessionSeq, from, to, untilRun }: MessageRange): Step<MessageOfRun[]> {
+  const values = [sessionSeq, from, to, untilRun];
+  const sql = `SELECT m.run_seq AS runSeq, m.role, m.content, ${FACTS} ${FROM} WHERE ${BETWEEN} ORDER BY m.id`;
+  const rows = yield* tx.all<MessageRow>(sql, ...values);
+  if (rows.length === 0) return [];
+  const replies = yield* readReplies(tx, BETWEEN, values);
+  const attached = `SELECT a.* FROM messages m CROSS JOIN attachments a ON a.message_id = m.id WHERE ${BETWEEN} ORDER BY a.seq`;
+  const attachments = Map.groupBy(yield* tx.rows(ATTACHED).all(attached, ...values), ({ messageId }) => messageId);
+  return rows.map(({ runSeq, role, content, ...facts }) => {
+    const own = (attachments.get(facts.id) ?? []).map(({ attachment }) => attachment);
+    const blocks = content === IN_STEPS ? (replies.get(runSeq) ?? []) : JSON.parse(content);
+    if (role === 'user') return { ...facts, role, content: blocks as UserBlock[], attachments: own };
+    return { ...facts, role, content: blocks as AssistantBlock[], attachments: own };
+  });
 }
 
 function* getUserContentIn(tx: Reader, id: number): Step<Buffer> {

@@ -19,7 +19,7 @@ export function* insertSession(
   tx: Transaction,
   { setup, workspaceNode, clientName = null, isThrowAway = false, ...given }: NewSession,
 ): Step<Session> {
-  const times = { createdAt: tx.now, updatedAt: tx.now, deletedAt: null };
+  const times = { createdAt: tx.now, updatedAt: tx.now, deletedAt: null, originSession: null, originRun: null };
   const session: Omit<Session, 'seq'> = { ...given, ...times, id: newId(tx.now) };
   const seq = yield* tx.insert(
     `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config,

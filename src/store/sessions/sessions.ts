@@ -6,6 +6,7 @@ import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { json, plain, rowKind } from '../engine/row.ts';
+import { lastHeld } from '../forks/origins.ts';
 import { SESSION } from '../rows.ts';
 import { fromNearerEnd } from '../engine/lists.ts';
 
@@ -86,11 +87,11 @@ export function makeSessions({ read }: Database) {
       return { items, total };
     }),
 
-    /** A user's attachment by its API path, or undefined when there is none or its session is deleted. */
+    /** A user's attachment by its API path, or undefined when there is none, or its session is deleted and no fork has it. */
     findAttachment: read(function* (tx: Reader, userSeq: number, apiPath: string): Step<Attachment | undefined> {
       return yield* tx.rows(ATTACHMENT).get(
         `SELECT a.* FROM attachments a JOIN messages m ON m.id = a.message_id JOIN sessions s ON s.seq = m.session_seq
-         WHERE a.path = ? AND a.user_seq = ? AND s.deleted_at IS NULL LIMIT 1`,
+         WHERE a.path = ? AND a.user_seq = ? AND (s.deleted_at IS NULL OR m.run_seq <= ${lastHeld('s.seq')}) LIMIT 1`,
         apiPath,
         userSeq,
       );

@@ -5,6 +5,7 @@ import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 import { readSetups, type StoredSetup } from '../runs/run-setups.ts';
+import { acrossOrigins } from '../forks/origins.ts';
 import { saidTogether, type StoredCall, type StoredStep, type StoredTurn } from './stored-turn.ts';
 import { makeReadBefore, type Page, type SizedPage, type TurnBudget } from './earlier-turns.ts';
 import { ATTACHMENT } from './sessions.ts';
@@ -28,8 +29,8 @@ interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
 export function makeTurns({ read }: Database) {
   const readHead = read(readTurn, 'committed');
   const readSteps = read(readStepRows, 'committed');
-  const readPages = read(readPage);
-  const readPagesWritten = read(readPage, 'committed');
+  const readPages = read(pageAcross);
+  const readPagesWritten = read(pageAcross, 'committed');
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
@@ -60,14 +61,14 @@ export function makeTurns({ read }: Database) {
     }, 'committed'),
 
     /**
-     * The turns before a run: as many of the newest as the budget allows. Their sizes are checked before they are read, a page at a
+     * The turns before a run, of a fork with those that it begins with: as many of the newest as the budget allows. Their sizes are checked before they are read, a page at a
      * time; what precedes a run doesn't change any more.
      */
-    listBefore: makeReadBefore({ sizes: read(readSizes), page: async (place) => allParsed(await readPages(place)) }),
+    listBefore: makeReadBefore({ sizes: read(sizesAcross), page: async (place) => allParsed(await readPages(place)) }),
 
     /** The same for its executor alone. */
     listHistory: makeReadBefore({
-      sizes: read(readSizes, 'committed'),
+      sizes: read(sizesAcross, 'committed'),
       page: async (place) => allParsed(await readPagesWritten(place)),
     }),
 
@@ -131,6 +132,9 @@ function* readStepRows(tx: Reader, runSeq: number): Step<Pick<TurnRows, 'steps' 
   const sql = 'SELECT * FROM tool_calls WHERE run_seq = ? ORDER BY step, position';
   return { steps, calls: steps.length === 0 ? [] : yield* tx.all<ToolCallRow>(sql, runSeq) };
 }
+
+const sizesAcross = (tx: Reader, place: SizedPage): Step<number[]> => acrossOrigins(tx, place, readSizes);
+const pageAcross = (tx: Reader, place: Page): Step<TurnRows[]> => acrossOrigins(tx, place, readPage);
 
 /** Stored bytes of the turns of a page, newest first. Their texts are not read. */
 function* readSizes(tx: Reader, { sessionSeq, before, from, limit, documentBytes }: SizedPage): Step<number[]> {

@@ -1,6 +1,7 @@
 // Sessions: as the key of a session reads them, and as the management interface returns them for any user (§2.6,
 // §2.10-2.12).
-import { SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
+import { FORKED_WORKSPACES } from '../../domain/sessions/fork.ts';
+import { type Session, SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { STOP_CAUSES, STOP_STATES } from '../../domain/sessions/stop.ts';
 import { capabilityConfig } from '../capabilities/capability.ts';
 import { object } from '../shapes/composites.ts';
@@ -11,6 +12,13 @@ import { boolean, constant, integer, oneOf, string, time, uuid } from '../shapes
 import { type JsonOf, named, nullable, orElse, refersTo } from '../shapes/shape.ts';
 import { sessionArtifacts } from './artifact.ts';
 import { history } from './history.ts';
+
+const fork = record({ sessionId: uuid, runId: uuid });
+
+/** Whose conversation a session begins with, and the last run that it has of it; null unless it is a fork (M2). */
+const origin = made(nullable(fork), ({ originSession, originRun }: Pick<Session, 'originSession' | 'originRun'>) =>
+  originSession === null || originRun === null ? null : { sessionId: originSession, runId: originRun },
+);
 
 /** A key's own session. */
 export const ownSession = named(
@@ -23,6 +31,22 @@ export const ownSession = named(
     updatedAt: time,
   }),
 );
+
+/** Where to fork a session: after which of its runs; after the newest that has ended when absent. */
+const newFork = request({ runId: orElse(refersTo('runs', uuid), null) });
+
+/** A fork. `workspace`: whether its files are those that the session had after the run, or those that it has now. */
+const forked = named('Fork', record({ ...ownSession.fields, origin, workspace: oneOf(FORKED_WORKSPACES) }));
+export type ForkWire = JsonOf<typeof forked>;
+
+/** What forks a session. */
+export const forking = {
+  operation: 'forkSession',
+  body: newFork,
+  bodyIsOptional: true,
+  reply: forked,
+  statuses: [201],
+} as const;
 
 const stopped = record({
   cause: called('termination_reason', oneOf(STOP_CAUSES)),
@@ -43,6 +67,7 @@ const session = named(
     keyId: nullable(string),
     projectId: nullable(uuid),
     stop: nullable(stopped),
+    origin,
     createdAt: time,
     updatedAt: time,
   }),
@@ -97,4 +122,5 @@ export const sessions = endpoints('admin', 'envelope', {
   messages: { route: 'GET /api/v1/sessions/:id/messages', summary: 'Read the history of a session', params, reply: history },
   artifacts: { route: 'GET /api/v1/sessions/:id/artifacts', summary: 'List the files of a session', params, reply: sessionArtifacts },
   stop: { route: 'POST /api/v1/sessions/:id/stop', summary: 'Stop the runs of a session', operation: 'stopSession', params, reply: stop },
+  fork: { route: 'POST /api/v1/sessions/:id/fork', summary: 'Open a session that begins with the conversation of another one', params, ...forking },
 });

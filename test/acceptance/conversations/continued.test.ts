@@ -85,7 +85,7 @@ test('ten turns that are resent are one session, streamed or not, also with text
   expect(askedWith('Turn 9.')).not.toContain('earlier_conversation');
 });
 
-test('what is said anew in the middle, and what began elsewhere, opens a session that begins with a quote', {
+test('what is said anew in the middle forks the session there, and what began elsewhere opens one that begins with a quote', {
   tags: ['M1-history'],
 }, async () => {
   const { said, say, send } = await frontEnd('history');
@@ -93,7 +93,7 @@ test('what is said anew in the middle, and what began elsewhere, opens a session
   await say('And storms? [[text=The air.]]');
   const edited = await send([...said.slice(0, 3), { role: 'user', content: 'And quakes? [[text=The ground.]]' }]);
   expect(edited.session).not.toBe(first.session);
-  expect(askedWith('And quakes?')).toContain('<earlier_conversation>');
+  expect(askedWith('And quakes?')).not.toContain('earlier_conversation');
   expect(askedWith('And quakes?')).toContain('The sea.');
   expect(askedWith('And quakes?')).not.toContain('The air.');
   // Either goes on where it is.
@@ -105,8 +105,14 @@ test('what is said anew in the middle, and what began elsewhere, opens a session
   ] as const;
   expect((await send(onward)).session).toBe(edited.session);
   expect((await say('Sure? [[text=Yes.]]')).session).toBe(first.session);
-  const titled = rowsOf<{ title: string }>(daemon, `SELECT title FROM sessions WHERE id = '${edited.session}'`);
-  expect(titled[0]!.title).toMatch(/^And quakes/);
+  const elsewhere = [
+    { role: 'user', content: 'Else?' },
+    { role: 'assistant', content: 'Elsewhere.' },
+  ] as const;
+  const opened = await send([...elsewhere, { role: 'user', content: 'And here? [[text=Here.]]' }]);
+  expect(askedWith('And here?')).toContain('<earlier_conversation>');
+  const titled = rowsOf<{ title: string }>(daemon, `SELECT title FROM sessions WHERE id = '${opened.session}'`);
+  expect(titled[0]!.title).toMatch(/^And here/);
 });
 
 test('two tabs of one chat at once: the second one gets a session of its own', { tags: ['M1-history'] }, async () => {

@@ -134,7 +134,7 @@ test("refusals come as the client's own error types, with the field at fault", {
   });
 });
 
-test('a response continues another, a conversation continues a session, and an older response is refused', {
+test('a response continues another, a conversation continues a session, and an older response forks it', {
   tags: ['M3-previous', '§1-history'],
 }, async () => {
   const first = await create('first-words [[text=one]]');
@@ -143,8 +143,9 @@ test('a response continues another, a conversation continues a session, and an o
   expect(second.conversation).toEqual(first.conversation);
   const sent = JSON.stringify(model.requests.at(-1)?.body.messages);
   for (const words of ['first-words', 'one', 'second-words']) expect(sent).toContain(words);
-  const late = create('late', { previous_response_id: first.id });
-  await expect(late).rejects.toMatchObject({ status: 422, param: 'previous_response_id' });
+  const late = await create('late [[text=late]]', { previous_response_id: first.id });
+  expect(late.conversation).not.toEqual(first.conversation);
+  expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('second-words');
   const conversation = { id: first.conversation!.id };
   const third = await create('third [[text=three]]', { conversation });
   expect(third.conversation).toEqual(conversation);

@@ -99,7 +99,7 @@ test('files that are collected while the store is asked whether they are, are wa
     onTestFinished(collector.onCollected(() => told.resolve()));
     collector.wake(first.sessionSeq);
     await told.promise;
-    return { isUncollected: true, hasFiles: true, hasNotes: false };
+    return { isUncollected: true, hasFiles: true, hasNotes: false, isToCopy: false };
   });
   await collector.baselineOf(second).prepare();
   expect(asked).toBe(3);

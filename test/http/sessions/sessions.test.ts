@@ -11,7 +11,7 @@ import { makeSessionOperations } from '../../../src/operations/sessions/sessions
 import { makeGetQueue } from '../../../src/operations/turns/queue.ts';
 import { makeRunOperations } from '../../../src/operations/turns/runs.ts';
 import { auditOf } from '../../support/store/audit.ts';
-import { type Fixture, loggedLines, openFixture, send } from '../../support/http/http-fixture.ts';
+import { type Fixture, loggedLines, openFixture, send, SETTINGS } from '../../support/http/http-fixture.ts';
 import { makeSseParser } from '../../support/http/sse.ts';
 import { aStep, fenceOf, FREE, type StoreFixture, storeFixture } from '../../support/store/store-fixture.ts';
 
@@ -79,7 +79,16 @@ beforeEach(async () => {
   });
   const logged = loggedLines();
   const [access, audit] = [makeAccess(store), auditOf({ store, log: logged.log })];
-  const reading = { store, access, audit, auditedAccess: makeAuditedAccess({ access, audit }), stopper };
+  const collector = { forked: () => undefined };
+  const reading = {
+    store,
+    access,
+    audit,
+    auditedAccess: makeAuditedAccess({ access, audit }),
+    stopper,
+    collector,
+    settings: () => SETTINGS,
+  };
   fixture = await openFixture({
     logged,
     operations: {

@@ -234,6 +234,13 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   watchSession: ['session.read', ({ run }, v) => v.watchSession(ROOT, run.sessionId, null)],
   watchRun: ['session.read', ({ run }, v) => v.watchRun(ROOT, { sessionId: run.sessionId, runId: run.id }, null)],
   watchOffice: ['house.follow', (_, v) => v.watchOffice(ROOT, null)],
+  forkSession: [
+    'session.fork',
+    async ({ store, run }, v) => {
+      await store.runs.stopRun({ sessionSeq: run.sessionSeq, runSeq: run.seq }, 'user_requested_stop');
+      return v.forkSession(ROOT, run.sessionId, { runId: run.id });
+    },
+  ],
   stopSession: ['session.stop', ({ run }, v) => v.stopSession(ROOT, run.sessionId)],
   deleteSession: ['session.delete', ({ run }, v) => v.deleteSession(ROOT, run.sessionId)],
   listRuns: ['run.list', (_, v) => v.listRuns(ROOT, { sessionId: null, status: null, ...PAGE })],

@@ -41,14 +41,6 @@ const behind = (fixture: StoreFixture, run: { sessionId: string; seq: number }, 
     idempotencyKey: key,
   });
 
-test('a turn follows the newest run of its session only, whoever comes first', { tags: ['M3-previous'] }, async () => {
-  const fixture = await storeFixture();
-  const first = await fixture.accept(ASKED);
-  const both = await Promise.all([behind(fixture, first), behind(fixture, first)]);
-  expect(both.map(({ kind }) => kind).toSorted()).toEqual(['accepted', 'not_newest']);
-  expect(fixture.rows('SELECT seq FROM runs')).toHaveLength(2);
-});
-
 test('a repeated request finds its run, though the session has gone on with it', {
   tags: ['M3-previous'],
 }, async () => {

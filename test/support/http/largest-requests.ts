@@ -79,6 +79,8 @@ export const REQUESTS: Readonly<Record<string, string>> = {
 
 /** Those that end what the others ask for, and are asked last. */
 export const ENDS: Readonly<Record<string, string>> = {
+  'POST /openapi/v1/sessions/:id/fork': 'many',
+  'POST /api/v1/sessions/:id/fork': 'many',
   'POST /openapi/v1/sessions/:id/stop': 'many',
   'POST /api/v1/sessions/:id/stop': 'many',
   'DELETE /api/v1/webhooks/:id': 'hook',

@@ -116,7 +116,7 @@ export async function auditedFixture() {
       onStopConfirmed: () => undefined,
     }),
     fileAddresses: { sign: () => '', verify: () => undefined as never },
-    collector: { packOnRequest: async () => null },
+    collector: { packOnRequest: async () => null, forked: () => undefined },
     emptyArchives: { get: async () => ({ key: 'a', size: 1 }) },
     secrets: { seal: () => Buffer.from('sealed'), open: () => '' },
     locations,

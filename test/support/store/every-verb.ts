@@ -288,6 +288,38 @@ async function claimNew(fixture: StoreFixture): Promise<ClaimedRun[]> {
   return (await fixture.claim(99)).filter((run) => run.seq === seq);
 }
 
+/** Forks a session with files at each of its runs, and turns behind them. */
+async function callForks(fixture: StoreFixture): Promise<void> {
+  const { artifacts, runs, sessions } = fixture.store;
+  const made: ClaimedRun[] = [];
+  for (const content of ['a', 'b']) {
+    const { seq } = await fixture.accept({ sessionId: made[0]?.sessionId ?? null });
+    const run = (await fixture.claim(99)).find((one) => one.seq === seq)!;
+    await runs.finalize(fenceOf(run), { outcome: 'completed', answer: '', stopReason: 'end_turn' });
+    await runs.settle(fenceOf(run));
+    await artifacts.recordArtifacts(
+      seq,
+      { files: [{ path: '/a', size: 1, sha256: content }], skipped: {} },
+      START.node,
+    );
+    made.push(run);
+  }
+  const [first] = made;
+  await sessions.forkSession({ sessionSeq: first!.sessionSeq, runId: null }, 1);
+  const fork = await sessions.forkSession({ sessionSeq: first!.sessionSeq, runId: first!.id }, 0);
+  const { seq: sessionSeq, id: sessionId } = fork.kind === 'forked' ? fork.session : { seq: 0, id: '' };
+  await sessions.forkSession({ sessionSeq, runId: first!.id }, 0);
+  await artifacts.listCopies(0);
+  await artifacts.listCopiesOf(first!.sessionSeq);
+  while ((await artifacts.copyWorkspace(sessionSeq)).kind === 'more');
+  const turn = { ...aTurn(fixture.user, fixture.key), sessionId: first!.sessionId, sessionSeq: first!.sessionSeq };
+  await runs.accept({ ...turn, afterRunSeq: first!.seq, idempotencyKey: 'fork' });
+  await fixture.accept({ sessionId, protocol: 'messages' });
+  await fixture.store.history.listSizesAfter(sessionSeq, 0);
+  await sessions.deleteSession(sessionSeq);
+  while ((await fixture.store.erasures.finishCleanup(sessionSeq)) !== null);
+}
+
 /** Asks for everything that is kept of what runs made. */
 async function callArtifacts(fixture: StoreFixture): Promise<void> {
   const { artifacts, runs } = fixture.store;
@@ -784,6 +816,7 @@ async function callDeletion(fixture: StoreFixture): Promise<void> {
   await sessions.listLeftCopies(['a'], START.node);
   await sessions.findLeftCopies([1], START.node);
   await sessions.listIdleCopies(['a'], START.node, 1);
+  await callForks(fixture);
   await sessions.deleteSessionOfRun({ seq: 0, sessionSeq });
   await sessions.deleteSession(sessionSeq);
   await sessions.listCleanups(0, 9);

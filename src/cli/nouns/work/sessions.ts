@@ -1,7 +1,7 @@
 // `errand sessions`: shows, stops and deletes anybody's conversations.
 import type { Command } from 'commander';
 import type { HistoryWire } from '../../../wire/sessions/history.ts';
-import type { SessionWire, StopWire } from '../../../wire/sessions/session.ts';
+import type { ForkWire, SessionWire, StopWire } from '../../../wire/sessions/session.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import type { Context } from '../../frame/context.ts';
 import type { Io } from '../../frame/io.ts';
@@ -18,6 +18,12 @@ const IN_A_LIST: readonly Column<SessionWire>[] = [
   field('key_id', 1),
   field('updated_at', 4),
   field('title', 7),
+  column('fork_of', ({ origin }) => origin?.session_id, 2),
+];
+
+const ORIGIN: readonly Column<Pick<SessionWire, 'origin'>>[] = [
+  column('origin_session', ({ origin }) => origin?.session_id),
+  column('origin_run', ({ origin }) => origin?.run_id),
 ];
 
 const ALONE: readonly Column<SessionWire>[] = [
@@ -29,6 +35,16 @@ const ALONE: readonly Column<SessionWire>[] = [
   column('stop_requested_at', ({ stop }) => stop?.requested_at),
   column('stop_confirmed_at', ({ stop }) => stop?.confirmed_at),
   column('termination_reason', ({ stop }) => stop?.termination_reason),
+  ...ORIGIN,
+];
+
+const FORK: readonly Column<ForkWire>[] = [
+  field('session_id'),
+  state('status', ({ status }) => status),
+  field('title'),
+  ...ORIGIN,
+  field('workspace'),
+  field('created_at'),
 ];
 
 const MESSAGES: readonly Column<HistoryWire['messages'][number]>[] = [
@@ -75,6 +91,11 @@ export function addSessions(program: Command, io: Io): void {
   sessions.on('stop', 'Stop the running and waiting runs of a session. It can be continued.', {}, async (context, id) =>
     showStop(context, await context.client().sessions.stop(id)),
   );
+  sessions.on('fork', ABOUT_FORK, AT, async ({ client, out }, id, { at }) => {
+    const fork = await client().sessions.fork(id, at === undefined ? {} : { run_id: at });
+    out.record(fork, FORK, fork);
+    if (fork.workspace === 'as_it_is') out.hint(FILES_OF_NOW);
+  });
   sessions.confirmed('delete', 'Stop a session, and delete it with its files permanently. Asks first.', {
     find: (client, id) => client.sessions.get(id),
     question: ({ title, username }) => `Delete session "${title}" of ${username} and its files?`,
@@ -84,6 +105,10 @@ export function addSessions(program: Command, io: Io): void {
 }
 
 const ABOUT_MESSAGES = 'Show the history of a session: the start of each message. "-o json" shows all of it.';
+const ABOUT_FORK =
+  'Open a session that begins with the conversation of another one, up to a run of it, and with the files that it had then. The other one stays as it is.';
+const AT = { at: option('--at <run>', 'the last run to begin with, by id: the newest that has ended', idOrStart) };
+const FILES_OF_NOW = 'What files the session had after that run is not known: the fork has those of now.';
 const ABOUT_ARTIFACTS = 'List the files in the workspace of a session as of the end of its last run.';
 const DOWNLOAD = { download: option('--download <dir>', 'save them as a zip in this directory', notEmpty) };
 

@@ -94,8 +94,16 @@ interface CollectedParts extends Pick<ArtifactParts, 'store' | 'here'> {
   look(sessionSeq: number): void;
 }
 
-export function makeCollected({ store, here, waiting, elsewhere, look }: CollectedParts): Collected {
-  return async ({ sessionSeq, seq: runSeq, workspaceNode }, off) => {
+/** Waits until the files of a session are known. */
+export interface Known {
+  readonly collected: Collected;
+  /** Lists the files of a fork, as soon as those are known that it takes over; until it is called off. */
+  listFork(sessionSeq: number, off: Halt): Promise<void>;
+}
+
+export function makeCollected({ store, here, waiting, elsewhere, look }: CollectedParts): Known {
+  const collected: Collected = async (run, off) => {
+    const { sessionSeq, seq: runSeq, workspaceNode } = run;
     const isHere = here === null || workspaceNode === here;
     for (let hasLooked = false; ; hasLooked = true) {
       // Before the read, which may find what was so before a change.
@@ -103,7 +111,9 @@ export function makeCollected({ store, here, waiting, elsewhere, look }: Collect
       const before = await store.artifacts.findBefore(sessionSeq, runSeq);
       if (off.isHalted || !before.isUncollected) {
         waiting.leave(sessionSeq, changed);
-        return before;
+        if (off.isHalted || !before.isToCopy) return before;
+        await listFork(sessionSeq, off);
+        return collected(run, off);
       }
       // Once: what a stop holds back until it is confirmed would be looked at again at once, and nothing else would run.
       if (isHere && !hasLooked) look(sessionSeq);
@@ -112,4 +122,15 @@ export function makeCollected({ store, here, waiting, elsewhere, look }: Collect
       waiting.leave(sessionSeq, changed);
     }
   };
+  async function listFork(fork: number, off: Halt): Promise<void> {
+    const calledOff = new Promise<void>((resolve) => off.listen(resolve));
+    while (!off.isHalted) {
+      const copying = await store.artifacts.copyWorkspace(fork);
+      if (copying.kind === 'done') return;
+      if (copying.kind === 'more') continue;
+      const { sessionSeq, atRun, workspaceNode } = copying;
+      await Promise.race([collected({ sessionSeq, seq: atRun + 1, workspaceNode }, off), calledOff]);
+    }
+  }
+  return { collected, listFork };
 }

@@ -42,8 +42,11 @@ export interface WorkspaceBaseline {
   abort(): void;
 }
 
-/** Resolves when all earlier runs of the session are collected, or the run is called off. */
-export type Collected = (run: BaselineRun, off: Halt) => Promise<Before>;
+/**
+ * Resolves when all earlier runs of the session are collected, and the files listed that a fork has taken over; or when the run is called
+ * off.
+ */
+export type Collected = (run: Pick<BaselineRun, 'seq' | 'sessionSeq' | 'workspaceNode'>, off: Halt) => Promise<Before>;
 
 const LOOK_MS = 60_000;
 /** A daemon that stops waits for 5 s, and so does whoever asks its user. */

@@ -11,7 +11,9 @@ import type { Store } from '../../../store/open-store.ts';
 import { type ErasedBlobs, makeErasedBlobs } from './erased-blobs.ts';
 
 export interface SweeperParts {
-  readonly store: Pick<Store, 'erasures' | 'sessions'>;
+  readonly store: Pick<Store, 'erasures' | 'sessions'> & {
+    readonly artifacts: Pick<Store['artifacts'], 'listCopiesOf' | 'copyWorkspace'>;
+  };
   readonly workspaces: Workspaces;
   readonly blobs: BlobStore;
   readonly snapshotThread: Pick<SnapshotThread, 'forget'>;
@@ -52,15 +54,19 @@ export function makeSweeper(parts: SweeperParts): Sweeper {
   }
 
   async function cleanUpAll(stopping: AbortSignal): Promise<boolean> {
-    let [after, complete] = [0, true];
+    let [after, complete, cleaned] = [0, true, 0];
     for (;;) {
       const page = await store.sessions.listCleanups(after, PAGE);
       for (const cleanup of page) {
         if (stopping.aborted) return false;
-        if (!(await attempt({ ...parts, erased }, cleanup, stopping))) complete = false;
+        if (await attempt({ ...parts, erased }, cleanup, stopping)) cleaned += 1;
+        else complete = false;
         after = cleanup.sessionSeq;
       }
-      if (page.length < PAGE) return complete;
+      if (page.length === PAGE) continue;
+      if (cleaned === 0 || !complete) return complete;
+      // With a fork goes what it has held of sessions before it.
+      [after, cleaned] = [0, 0];
     }
   }
 
@@ -107,6 +113,7 @@ async function cleanUp(
   { sessionSeq, sessionId }: Cleanup,
   stopping: AbortSignal,
 ): Promise<boolean> {
+  if (!(await listForks(store, sessionSeq, stopping))) return false;
   if (!isShared) await workspaces.remove(sessionId);
   if (!isShared) await snapshotThread.forget(sessionId);
   await beforeErasing();
@@ -118,5 +125,18 @@ async function cleanUp(
   // No further rows before the blobs of those that were erased are gone.
   for (let keys: readonly string[] | null = []; keys !== null; keys = await store.erasures.finishCleanup(sessionSeq))
     if (!(await erased.remove(sessionSeq, keys)) || stopping.aborted || !erased.hasRoom()) return false;
+  return true;
+}
+
+/** Forks need what is recorded of the files. */
+async function listForks({ artifacts }: Work['store'], sessionSeq: number, stopping: AbortSignal): Promise<boolean> {
+  for (let forks = await artifacts.listCopiesOf(sessionSeq); forks.length > 0; ) {
+    for (const fork of forks) {
+      let copying = await artifacts.copyWorkspace(fork);
+      while (copying.kind === 'more' && !stopping.aborted) copying = await artifacts.copyWorkspace(fork);
+      if (copying.kind !== 'done') return false;
+    }
+    forks = await artifacts.listCopiesOf(sessionSeq);
+  }
   return true;
 }

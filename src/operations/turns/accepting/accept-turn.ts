@@ -7,7 +7,7 @@ import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../../domain/capabilities/capability-config.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../../domain/sessions/content.ts';
-import { ErrandError, notFound, unprocessable } from '../../../domain/errors.ts';
+import { ErrandError, notFound } from '../../../domain/errors.ts';
 import { overUserQuota } from '../../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { Contents } from '../../../domain/sessions/contents.ts';
@@ -55,8 +55,8 @@ export interface AcceptParts {
 
 /**
  * Makes the verb. Throws `not_found` or `forbidden` for a session that is not the key's (§1 rule 7), `not_found` for an
- * unknown stored attachment, `unprocessable` for a schema that does not compile (C14) and for a response that isn't the newest of its session (M3), `bad_request` or `too_large` for an
- * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in another protocol has used,
+ * unknown stored attachment, `unprocessable` for a schema that does not compile (C14), `bad_request` or `too_large` for an
+ * image that can't be fetched (§4.3), `conflict` for an idempotency key that a request in another protocol has used, and for a fork at a run that has not ended (M2),
  * `rate_limited` when a budget of the key, its user or their team is used up; `too_large` when the user is over the quota;
  * `unavailable` while the daemon or every node drains, or when its disk is almost full or refuses to write; for a background run also
  * `conflict` for a busy session, `rate_limited` over a limit, `unavailable` without a place in the queue (D2).
@@ -172,9 +172,9 @@ function overBudget(budget: UsedUp, now: number): ErrandError {
 /** An existing session has its own. */
 const NOT_OPENED: SessionSetup = { target: 'free', capabilityConfig: NO_CAPABILITIES, orchestration: null };
 
-const REFUSALS: Readonly<Record<'session_gone' | 'not_newest' | 'all_drain' | BackgroundRefusal, () => ErrandError>> = {
+const REFUSALS: Readonly<Record<'session_gone' | 'unfinished' | 'all_drain' | BackgroundRefusal, () => ErrandError>> = {
   session_gone: () => notFound('Session'),
-  not_newest: () => unprocessable('previous_response_id', 'must be the newest response of its session'),
+  unfinished: () => new ErrandError('conflict', 'The session has gone on behind that run, which has not ended.'),
   session_busy: () => new ErrandError('conflict', 'The session has an unfinished run.'),
   key_limit: () => new ErrandError('rate_limited', 'This API key has too many unfinished background runs.'),
   user_limit: () => new ErrandError('rate_limited', 'This user has too many unfinished background runs.'),

@@ -15,7 +15,7 @@ export interface ContinuedParts {
   readonly log: Log;
 }
 
-/** A session, and the run that has to be its newest; null: the turn opens a session, or follows whatever is there. */
+/** A session, and the run of it that the turn follows; null: the turn opens a session, or follows whatever is there. */
 export interface Place {
   readonly sessionId: string | null;
   readonly afterRunSeq: number | null;
@@ -62,7 +62,7 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
     const found = await store.sessions.findContinued(key.seq, name, resent);
     const place = placeOfConversation(found, { isSideRequest, idempotencyKey });
     if (place.sessionId !== null)
-      return { ...place, ...ANYWHERE, note: { clientName: null, isThrowAway: false, history } };
+      return { ...place, quoted: [], note: { clientName: name, isThrowAway: false, history } };
     const { sessionId, isThrowAway } = place;
     const note = { clientName: isThrowAway ? null : name, isThrowAway, history };
     return { sessionId, afterRunSeq: null, note, quoted: earlier };

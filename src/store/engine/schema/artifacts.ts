@@ -52,9 +52,36 @@ CREATE TABLE workspace_files (
   path        TEXT    NOT NULL,
   size        INTEGER NOT NULL,
   sha256      TEXT    NOT NULL,
+  -- The run with which it was recorded; NULL: before the workspace's kept_from.
+  since_run   INTEGER,
   PRIMARY KEY (session_seq, path)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX workspace_files_by_content ON workspace_files (sha256);
+
+-- What workspace_files had before a run: with both, the files of a workspace after any of its runs are known.
+CREATE TABLE earlier_files (
+  session_seq INTEGER NOT NULL REFERENCES sessions (seq),
+  -- The run that replaced or removed it.
+  run_seq     INTEGER NOT NULL REFERENCES runs (seq),
+  path        TEXT    NOT NULL,
+  size        INTEGER NOT NULL,
+  sha256      TEXT    NOT NULL,
+  -- As in workspace_files.
+  since_run   INTEGER,
+  PRIMARY KEY (session_seq, run_seq, path)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX earlier_files_by_content ON earlier_files (sha256);
+
+-- Forks whose files are still to be listed: those that another session had after a run.
+CREATE TABLE workspace_copies (
+  session_seq  INTEGER PRIMARY KEY REFERENCES sessions (seq),
+  from_session INTEGER NOT NULL REFERENCES sessions (seq),
+  at_run       INTEGER NOT NULL REFERENCES runs (seq),
+  -- How far it is: after a path of workspace_files, then after a run and path of earlier_files.
+  after_run    INTEGER,
+  after_path   TEXT    NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX workspace_copies_from ON workspace_copies (from_session);
 
 -- What is known of workspace_files, and how far files are recorded that are too many for one commit.
 CREATE TABLE workspaces (
@@ -75,6 +102,8 @@ CREATE TABLE workspaces (
   as_of_step  INTEGER,
   -- What else the workspace has then, as JSON: files that may be executed, links, empty folders. NULL: nothing.
   extras      TEXT,
+  -- From the end of which run on its files are known; 0: always, NULL: they aren't.
+  kept_from   INTEGER,
   CHECK ((step IS NULL) = (run_seq IS NULL))
 ) STRICT;
 

@@ -36,6 +36,9 @@ CREATE TABLE sessions (
   client_name          TEXT,
   -- 1 when nobody comes back to it: it is deleted soon after its run.
   throw_away           INTEGER NOT NULL DEFAULT 0 CHECK (throw_away IN (0, 1)),
+  -- Of a fork: the ids of the session that it begins with, and of the last run that it has of it.
+  origin_session       TEXT,
+  origin_run           TEXT,
   CHECK ((stop_cause IS NULL) = (stop_requested_at IS NULL)),
   CHECK (stop_confirmed_at IS NULL OR stop_requested_at IS NOT NULL)
 ) STRICT;
@@ -59,6 +62,20 @@ CREATE TRIGGER session_deleted AFTER UPDATE OF deleted_at ON sessions
   WHEN OLD.key_seq IS NOT NULL AND OLD.kind = 'api' AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL BEGIN
   UPDATE api_keys SET listed_sessions = listed_sessions - 1 WHERE seq = OLD.key_seq;
 END;
+
+-- Whose conversation a fork begins with: its origin's runs up to one of them, then what that one has begun with, and so on. While the row
+-- is there, these runs keep their texts, though their session is deleted.
+CREATE TABLE session_origins (
+  session_seq   INTEGER NOT NULL REFERENCES sessions (seq),
+  -- 0: the nearest.
+  position      INTEGER NOT NULL,
+  from_session  INTEGER NOT NULL REFERENCES sessions (seq),
+  -- The last run that is taken over, and the newest message of all that are.
+  until_run     INTEGER NOT NULL REFERENCES runs (seq),
+  until_message INTEGER NOT NULL,
+  PRIMARY KEY (session_seq, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_origins_held ON session_origins (from_session, until_run);
 
 CREATE TABLE messages (
   id           INTEGER PRIMARY KEY,

@@ -135,10 +135,8 @@ test('a response is followed in its session, and nothing else is', { tags: ['M3-
   const { run: first } = await behind(null);
   const { run: second } = await behind(first.id, { offeredSession: UNKNOWN });
   expect(second.sessionId).toBe(first.sessionId);
-  await expect(behind(first.id)).rejects.toMatchObject({
-    reason: 'unprocessable',
-    message: 'previous_response_id: must be the newest response of its session',
-  });
+  // An older one forks its session, once it has ended.
+  await expect(behind(first.id)).rejects.toMatchObject({ reason: 'conflict' });
   expect((await behind(second.id, { sessionId: first.sessionId })).run.sessionId).toBe(first.sessionId);
   const { run: chat } = await accept([{ type: 'text', text: 'hello' }], { protocol: 'chat' });
   const other = await store.runs.accept({

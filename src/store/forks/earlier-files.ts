@@ -1,0 +1,64 @@
+// What the recorded files of a workspace were before a run replaced them: a fork may go back there (M2).
+import { listed, MOST_LISTED } from '../engine/listed.ts';
+import type { Reader, Step, Transaction } from '../engine/statement.ts';
+import type { FileVersion } from '../../domain/sessions/artifact.ts';
+import type { Fence } from '../runs/fence.ts';
+
+const keep = (marks: string) => `INSERT INTO earlier_files (session_seq, run_seq, path, size, sha256, since_run)
+  SELECT session_seq, ?, path, size, sha256, since_run FROM workspace_files
+  WHERE session_seq = ? AND path IN (${marks}) ON CONFLICT DO NOTHING`;
+
+/** Keeps recorded files that are about to be replaced or removed: what a run replaces first, which was there before it. */
+export function* keepEarlier(
+  tx: Transaction,
+  { sessionSeq, runSeq }: Omit<Fence, 'attempt'>,
+  paths: readonly string[],
+): Step<void> {
+  for (let at = 0; at < paths.length; at += MOST_LISTED) {
+    const { marks, values } = listed(paths.slice(at, at + MOST_LISTED));
+    yield* tx.run(keep(marks), runSeq, sessionSeq, ...values);
+  }
+}
+
+/** Files of a workspace as they were after a run. */
+export interface EarlierPage {
+  readonly files: readonly FileVersion[];
+  /** Where the next page begins; null: there is none. */
+  readonly next: EarlierPlace | null;
+}
+
+/** `afterRun` null: among the files of now, after a path; else among those that a run or later ones replaced, after a path of it. */
+export interface EarlierPlace {
+  readonly afterRun: number | null;
+  readonly afterPath: string;
+}
+
+type NowRow = FileVersion & { readonly sinceRun: number | null };
+type EarlierRow = NowRow & { readonly runSeq: number };
+
+const NOW = `SELECT path, size, sha256, since_run FROM workspace_files WHERE session_seq = ? AND path > ? ORDER BY path LIMIT ?`;
+const EARLIER = `SELECT run_seq, path, size, sha256, since_run FROM earlier_files
+  WHERE session_seq = ? AND (run_seq, path) > (?, ?) ORDER BY run_seq, path LIMIT ?`;
+
+/**
+ * Reads a page of at most so many: of the files of now, those that were there then, and then those that were replaced since. What is replaced
+ * between two pages is found among the latter, so that all pages together are of one moment.
+ */
+export function* filesAfterRun(
+  tx: Reader,
+  { sessionSeq, atRun }: { readonly sessionSeq: number; readonly atRun: number },
+  { afterRun, afterPath }: EarlierPlace,
+  most: number,
+): Step<EarlierPage> {
+  const wasThere = ({ sinceRun }: NowRow) => (sinceRun ?? 0) <= atRun;
+  if (afterRun === null) {
+    const rows = yield* tx.all<NowRow>(NOW, sessionSeq, afterPath, most);
+    const next =
+      rows.length < most ? { afterRun: atRun + 1, afterPath: '' } : { afterRun, afterPath: rows.at(-1)!.path };
+    return { files: rows.filter(wasThere), next };
+  }
+  const rows = yield* tx.all<EarlierRow>(EARLIER, sessionSeq, afterRun, afterPath, most);
+  const last = rows.at(-1);
+  const next = last === undefined || rows.length < most ? null : { afterRun: last.runSeq, afterPath: last.path };
+  return { files: rows.filter(wasThere), next };
+}
