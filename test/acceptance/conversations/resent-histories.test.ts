@@ -63,7 +63,7 @@ test('images count for nothing: clients shrink them, and leave them out', { tags
   const { session } = await send({ role: 'user', content: [words, IMAGE] });
   const next = user('Sure? [[text=Yes.]]');
   expect((await send({ role: 'user', content: [words] }, assistant('A pixel.'), next)).session).toBe(session);
-  const image = { role: 'user', content: [words, IMAGE] } as const;
+  const image: Message = { role: 'user', content: [words, IMAGE] };
   const last = user('Really? [[text=Yes!]]');
   expect((await send(image, assistant('A pixel.'), next, assistant('Yes.'), last)).session).toBe(session);
   // The model has seen it once, with the turn that it came with.
