@@ -202,7 +202,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   nodes: 'beat leave takeOver setDraining remove',
   installation: 'masterKeyId claimMasterKey forgetMasterKey',
   artifacts:
-    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes copyWorkspace listCopies listCopiesOf',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findWorkspaceFile findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes copyWorkspace listCopies listCopiesOf',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',
