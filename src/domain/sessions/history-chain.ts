@@ -1,5 +1,6 @@
 // A conversation as the client that resends it has it: a chain of hashes over what its user and its assistant said (M1).
 import { createHash } from 'node:crypto';
+import { withoutPassing } from './clients-words.ts';
 
 /** One link; of equal conversations it is equal. */
 export type Link = Buffer;
@@ -22,24 +23,7 @@ export function linkAfter(before: Link, { role, text }: Said): Link {
   return hash.digest().subarray(0, BYTES);
 }
 
-/** What clients add to a text, or leave out of it, from one request to the next: reminders of the moment, and thinking. */
-const PASSING = ['system-reminder', 'think', 'thinking'];
-
 /** Without what is passing, and without blanks, which clients trim and join. */
 function wordsOf(text: string): string {
-  return PASSING.reduce(without, text).replaceAll(/\s+/g, '');
-}
-
-/** In one pass, however many tags there are. What isn't closed stays. */
-function without(text: string, tag: string): string {
-  const [open, close] = [`<${tag}>`, `</${tag}>`];
-  let kept = '';
-  let at = 0;
-  for (;;) {
-    const from = text.indexOf(open, at);
-    const to = from === -1 ? -1 : text.indexOf(close, from);
-    if (to === -1) return at === 0 ? text : kept + text.slice(at);
-    kept += text.slice(at, from);
-    at = to + close.length;
-  }
+  return withoutPassing(text).replaceAll(/\s+/g, '');
 }

@@ -14,6 +14,8 @@ export interface RunRecord extends Run {
   readonly username: string;
   /** Null for a run of a scheduled task. */
   readonly keyId: string | null;
+  /** The beginning of what it was asked; its session's title where that has no words. */
+  readonly title: string;
 }
 
 /** Null means no filter. */
@@ -22,11 +24,12 @@ export interface RunFilter extends Page {
   readonly status: RunStatus | null;
 }
 
-const RECORD = rowKind<RunRecord>({ ...RUN.fields, userId: plain, username: plain, keyId: plain });
+const RECORD = rowKind<RunRecord>({ ...RUN.fields, userId: plain, username: plain, keyId: plain, title: plain });
 
-const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id FROM runs r
-  JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
-  LEFT JOIN api_keys k ON k.seq = r.key_seq`;
+const RUNS = `SELECT ${RUN_COLUMNS}, u.id AS user_id, u.username, k.id AS key_id,
+    coalesce(nullif(m.text_preview, ''), s.title) AS title
+  FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  LEFT JOIN api_keys k ON k.seq = r.key_seq LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'`;
 
 /** The look-ups. Runs of deleted sessions are left out. */
 export function makeRunRecords({ read }: Database) {

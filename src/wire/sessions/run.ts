@@ -21,7 +21,7 @@ interface Progressing {
 }
 const count = integer({ from: 0 });
 
-/** A run of anybody. `waiting_for_user`: it is `running`, without a worker, and its user is asked. */
+/** A run of anybody. `title`: the beginning of what it was asked. `waiting_for_user`: it is `running`, without a worker, and its user is asked. */
 export const run = named(
   'Run',
   record({
@@ -30,6 +30,7 @@ export const run = named(
     userId: uuid,
     username: string,
     keyId: nullable(string),
+    title: string,
     status: made(oneOf(RUN_STATUSES), ({ status }: Progressing) => reportedStatus(status)),
     waitingForUser: made(boolean, ({ status }: Progressing) => status === 'waiting'),
     protocol: oneOf(PROTOCOLS),

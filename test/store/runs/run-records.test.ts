@@ -17,3 +17,15 @@ test('runs are listed by session and status, the newest first, and found with th
   expect(await runs({ sessionSeq: done.sessionSeq })).toEqual([done.id]);
   expect(await fixture.store.runs.find(done.id)).toMatchObject({ username: 'mara', keyId: fixture.key.id });
 });
+
+test('a run is named by what it was asked, and by its session where that has no words', async () => {
+  const fixture = await storeFixture();
+  const first = await fixture.accept({ title: 'Tides', preview: 'Tell me of tides.' });
+  const next = await fixture.accept({ title: 'Tides', preview: '' });
+  const { items } = await fixture.store.runs.list({ sessionSeq: null, status: null, limit: 10, offset: 0 });
+  expect(items.map(({ id, title }) => [id, title])).toEqual([
+    [next.id, 'Tides'],
+    [first.id, 'Tell me of tides.'],
+  ]);
+  expect(await fixture.store.runs.find(first.id)).toMatchObject({ title: 'Tell me of tides.' });
+});

@@ -19,9 +19,11 @@ import { widthForHints } from '../../frame/output.ts';
 import { EXPORT_HELP, exportRun } from './export-run.ts';
 import { explain, EXPLAIN_HELP } from './explain.ts';
 import { showStop } from './sessions.ts';
+import { stopwatch } from '../../../terminal/durations.ts';
+import { money } from '../../../terminal/money.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
-const IN_A_LIST: readonly Column<RunWire>[] = [
+const FIRST: readonly Column<RunWire>[] = [
   field('run_id', 9),
   state('status', (run) => (run.waiting_for_user ? 'waiting' : run.status), 8),
   field('username', 6),
@@ -30,8 +32,22 @@ const IN_A_LIST: readonly Column<RunWire>[] = [
   field('created_at', 5),
 ];
 
+/** `now` is when they are shown: a run that has not ended has taken until then. */
+const inAList = (now: () => number): readonly Column<RunWire>[] => [
+  ...FIRST,
+  column('duration', (run) => durationOf(run, now()), 6),
+  column('cost', ({ cost_usd: cost }) => money(cost), 4),
+  field('title', 7),
+];
+
+/** From its start to its end or now, without its wait in the queue; null before it has started. */
+function durationOf({ started_at: from, finished_at: to }: RunWire, now: number): string | null {
+  return from === null ? null : stopwatch((to === null ? now : Date.parse(to)) - Date.parse(from));
+}
+
 const ALONE: readonly Column<RunWire>[] = [
-  ...IN_A_LIST,
+  ...FIRST,
+  field('title'),
   field('started_at'),
   field('finished_at'),
   column('error', ({ error }) => (error === null ? null : `${error.type}: ${error.message}`)),
@@ -64,7 +80,7 @@ export function addRuns(program: Command, io: Io): void {
     plural: 'runs',
   });
 
-  runs.list('List runs, the newest first.', FILTERS, IN_A_LIST, (client, query) => client.runs.list(query));
+  runs.list('List runs, the newest first.', FILTERS, inAList(io.now), (client, query) => client.runs.list(query));
   runs.show('Show one run.', (client, id) => client.runs.get(id));
   runs.on('explain', ABOUT_EXPLAIN, {}, explain).addHelpText('after', EXPLAIN_HELP);
   runs.on('export', ABOUT_EXPORT, TO, exportRun).addHelpText('after', EXPORT_HELP);

@@ -6,6 +6,7 @@ import { secondsUntilRenewal, wordsOf } from '../../../domain/budgets/decide.ts'
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../../domain/capabilities/capability-config.ts';
+import { userWords } from '../../../domain/sessions/clients-words.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../../domain/errors.ts';
 import { overUserQuota } from '../../../domain/people/user-quota.ts';
@@ -273,7 +274,8 @@ async function storeUpload(
 /** What a turn, and a session that it opens, are called. */
 function namesOf({ content, attachments }: KeptContent): Pick<NewTurn, 'title' | 'preview'> {
   const text = textOf(content.filter((block) => block.type !== 'text' || block.quoted !== true));
-  return { title: titleOf(text) || attachments[0]?.name || 'Untitled', preview: previewOf(text) };
+  const words = userWords(text);
+  return { title: titleOf(words) || attachments[0]?.name || 'Untitled', preview: previewOf(words) || previewOf(text) };
 }
 
 async function reuse(
