@@ -1,6 +1,7 @@
 // The client's verbs on runs.
 import type { JournalEventWire } from '../wire/journal-event.ts';
 import { runs } from '../wire/sessions/runs.ts';
+import { namingWhat } from './named-not-found.ts';
 import type { CallManagement } from './references.ts';
 import { type TailOptions, tailRun } from './run-tail.ts';
 import type { Address } from './transport/transport.ts';
@@ -22,7 +23,11 @@ export function makeRuns(call: CallManagement, complete: Complete, { address, si
   return {
     ...verbsOf(runs, call, complete),
     tail: async function* (id, options = {}) {
-      yield* tailRun(address, await complete('runs', id), { ...options, signal });
+      try {
+        yield* tailRun(address, await complete('runs', id), { ...options, signal });
+      } catch (error) {
+        throw namingWhat(error, [{ reference: id, noun: 'runs' }]);
+      }
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Endpoint, type Endpoints, paramsOf, type RequestOf, splitRoute } f
 import type { IdNoun } from '../domain/ids.ts';
 import type { FieldsShape } from '../wire/shapes/composites.ts';
 import type { AnyShape, JsonOf } from '../wire/shapes/shape.ts';
+import { type Named, namingWhat } from './named-not-found.ts';
 import type { CallManagement } from './references.ts';
 import { type QueryFields, queryOf } from './transport/query.ts';
 
@@ -36,18 +37,37 @@ export function verbsOf<T extends Endpoints>(table: T, call: CallManagement, com
     return Object.fromEntries(await Promise.all(fields));
   }
 
-  const verbs = Object.entries(table).map(([verb, endpoint]) => {
+  async function ask(endpoint: Endpoint, input: readonly unknown[]): Promise<unknown> {
     const { method } = splitRoute(endpoint.route);
     const { query, body, patienceMs } = endpoint;
-    return [
-      verb,
-      async (...input: readonly unknown[]) => {
-        const place = await placeOf(endpoint, input);
-        const said = await completed(query ?? body, input[paramsOf(endpoint).length] ?? {});
-        if (query !== undefined) return call(method, `${place}${queryOf(said as QueryFields)}`, undefined, patienceMs);
-        return call(method, place, body && said, patienceMs);
-      },
-    ];
-  });
+    const place = await placeOf(endpoint, input);
+    const said = await completed(query ?? body, input[paramsOf(endpoint).length] ?? {});
+    if (query !== undefined) return call(method, `${place}${queryOf(said as QueryFields)}`, undefined, patienceMs);
+    return call(method, place, body && said, patienceMs);
+  }
+
+  const verbs = Object.entries(table).map(([verb, endpoint]) => [
+    verb,
+    async (...input: readonly unknown[]) => {
+      try {
+        return await ask(endpoint, input);
+      } catch (error) {
+        throw namingWhat(error, namedIn(endpoint, input));
+      }
+    },
+  ]);
   return Object.fromEntries(verbs) as Verbs<T>;
+}
+
+/** What a request names: in its path, and wherever the shape of its query or body says so. */
+function namedIn(endpoint: Endpoint, input: readonly unknown[]): readonly Named[] {
+  const params = paramsOf(endpoint);
+  const inPath = params.map(({ shape }, index) => ({ reference: String(input[index]), noun: shape?.refersTo }));
+  const byName = ((endpoint.query ?? endpoint.body) as Partial<FieldsShape> | undefined)?.byName?.() ?? {};
+  const fields = Object.entries((input[params.length] ?? {}) as Readonly<Record<string, unknown>>);
+  const inFields = fields.flatMap(([name, reference]) => {
+    const noun = byName[name]?.refersTo;
+    return noun !== undefined && typeof reference === 'string' ? [{ reference, noun }] : [];
+  });
+  return [...inPath, ...inFields];
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ClientError } from '../../src/client/transport/client-error.ts';
 import type { CallManagement } from '../../src/client/references.ts';
 import { verbsOf } from '../../src/client/verbs.ts';
 import { endpoints, idOf } from '../../src/wire/endpoint.ts';
@@ -37,6 +38,21 @@ test('a verb calls its endpoint with its path, its query or its body, and comple
     ['PATCH', '/boxes/a%2Fb/things/sessions%3A01', { owner_name: 'users:m', is_open: true }, 7],
     ['POST', '/things/sessions%3A01/stop', undefined, undefined],
   ]);
+});
+
+test.each([
+  ['Session not found.', 'Session "01" not found.'],
+  ['User not found.', 'User "mara" not found.'],
+  ['Box not found.', 'Box "red" not found.'],
+  ['There is no such place.', 'There is no such place.'],
+])('what is not found is named as it was written: %s', async (message, named) => {
+  const refused = new ClientError({ kind: 'refused', status: 404 }, message);
+  const { change } = verbsOf(
+    things,
+    () => Promise.reject(refused),
+    async (_, reference) => reference,
+  );
+  await expect(change('red', '01', { owner_name: 'mara', is_open: true })).rejects.toThrow(named);
 });
 
 test('a verb that is called with something else does not compile', () => {
