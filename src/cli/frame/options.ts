@@ -52,9 +52,18 @@ export function clearable(flags: string, help: string, parse: Parser<unknown> = 
   return converted(orNone, (value) => (value === NONE ? null : value));
 }
 
-/** An option whose value is one of some words. */
-export function choice<const T extends string>(flags: string, help: string, words: readonly T[]): TypedOption<T> {
-  return typed(new Option(flags, help).choices(words));
+/** An option whose value is one of some words. `earlier` has words that scripts may have from before, with what they mean; the help leaves them out. */
+export function choice<const T extends string>(
+  flags: string,
+  help: string,
+  words: readonly T[],
+  earlier: Readonly<Record<string, NoInfer<T>>> = {},
+): TypedOption<T> {
+  const one = new Option(flags, help).choices(words);
+  const check = one.parseArg!;
+  return typed(
+    one.argParser((word, before: T) => (Object.hasOwn(earlier, word) ? earlier[word] : check(word, before))),
+  );
 }
 
 /** An option without a value. */

@@ -88,6 +88,7 @@ const RUN: RunRecord = {
   startedAt: AT + 41_000,
   finishedAt: AT + 138_000,
   userId: ID,
+  title: 'Tell me of tides.',
   username: 'mara',
   keyId: 'key00001',
 };

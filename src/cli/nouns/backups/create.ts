@@ -67,7 +67,7 @@ async function cancel({ client, out }: Context, id: string): Promise<void> {
   const limit = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
   try {
     const { state } = await client(limit).backups.cancel(id);
-    out.hint(state === 'completed' ? 'The backup was completed before.' : 'The backup is cancelled.');
+    out.hint(state === 'completed' ? 'The backup was completed before.' : 'The backup is stopped.');
   } catch (error) {
     out.hint(`The daemon may continue the backup: ${messageOf(error)}`);
   }

@@ -5,6 +5,7 @@ import { callCost } from '../../../terminal/money.ts';
 import { safeLine } from '../../../terminal/text.ts';
 import type { SpanWire, TimelineWire } from '../../../wire/sessions/timeline.ts';
 import type { Context } from '../../frame/context.ts';
+import { runWordOf } from '../../terminal/run-status.ts';
 import { timelineLines, wordsOf } from '../../terminal/timeline.ts';
 
 export const EXPLAIN_HELP = `
@@ -68,7 +69,7 @@ export async function explain({ client, out, io }: Context, id: string): Promise
 }
 
 function headlineOf({ run, total_ms: ms, steps }: TimelineWire): string {
-  const status = run.waiting_for_user ? 'waiting for its user' : run.status;
+  const status = run.waiting_for_user ? 'waiting for its user' : runWordOf(run);
   const time = run.finished_at === null ? `for ${spokenMs(ms)} so far` : `after ${spokenMs(ms)}`;
   const count = `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
   const tokens = `${run.input_tokens} → ${run.output_tokens} tokens`;

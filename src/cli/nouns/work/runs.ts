@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { EventType } from '../../../domain/sessions/journal-event.ts';
-import { RUN_STATUSES } from '../../../domain/sessions/run.ts';
 import type { JournalEventWire } from '../../../wire/journal-event.ts';
 import type { RunWire } from '../../../wire/sessions/run.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
@@ -10,10 +9,11 @@ import { showRunArtifacts } from './artifacts.ts';
 import type { Context } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
+import { RUN_WORDS, runWordOf, statusOfWord } from '../../terminal/run-status.ts';
 import type { Io } from '../../frame/io.ts';
 import { LIMIT, OF_SESSION } from '../../frame/list-options.ts';
 import { addNoun, type OptionsFor, showing } from '../../frame/noun.ts';
-import { choice, option } from '../../frame/options.ts';
+import { choice, converted, option } from '../../frame/options.ts';
 import { type Column, column, field, state } from '../../../terminal/columns.ts';
 import { widthForHints } from '../../frame/output.ts';
 import { EXPORT_HELP, exportRun } from './export-run.ts';
@@ -25,7 +25,7 @@ import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 const FIRST: readonly Column<RunWire>[] = [
   field('run_id', 9),
-  state('status', (run) => (run.waiting_for_user ? 'waiting' : run.status), 8),
+  state('status', runWordOf, 8),
   field('username', 6),
   field('session_id', 3),
   field('model', 2),
@@ -65,7 +65,10 @@ const ALONE: readonly Column<RunWire>[] = [
 
 const FILTERS = {
   session: OF_SESSION,
-  status: choice('--status <status>', 'only those in this status', RUN_STATUSES),
+  status: converted(
+    choice('--status <status>', 'only those in this status', RUN_WORDS, { canceled: 'stopped' }),
+    statusOfWord,
+  ),
   ...LIMIT,
 } satisfies OptionsFor<'runs', 'list'>;
 

@@ -38,3 +38,17 @@ test('a list of runs says what each was asked, how long it has worked, and what 
   expect(shown.stdout).toMatch(/DURATION.*TITLE/);
   expect(shown.stdout).toMatch(/completed.* 2:05 .*Tell me of/);
 });
+
+test('a run that somebody stopped is called that, and found by it; scripts may have the word of the API', async () => {
+  const runs = [{ ...RUN, status: 'canceled' }];
+  const { dataDir, received } = await startFakeDaemon({
+    'GET /api/v1/runs?status=canceled': () => ({ items: runs, total: 1 }),
+  });
+  for (const word of ['stopped', 'canceled'])
+    expect((await run(['runs', 'list', '--status', word], { dataDir })).stdout).toMatch(/\tstopped\t/);
+  expect(received).toHaveLength(2);
+  const { items } = JSON.parse((await run(['runs', 'list', '--status', 'stopped', '-o', 'json'], { dataDir })).stdout);
+  expect(items).toMatchObject([{ status: 'canceled' }]);
+  const { code, stderr } = await run(['runs', 'list', '--status', 'dead'], { dataDir });
+  expect([code, stderr]).toEqual([2, expect.not.stringContaining('canceled')]);
+});
