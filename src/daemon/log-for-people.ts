@@ -1,4 +1,5 @@
 // The log's lines as people read them on a terminal: time, level, message, fields.
+import { spokenMs } from '../domain/figures.ts';
 import { paint, type Style } from '../terminal/colours.ts';
 import { safeLine, safeText } from '../terminal/text.ts';
 
@@ -26,15 +27,41 @@ export function makeLogForPeople(colours: boolean, { dates = false } = {}): (lin
     const { level, time, msg, err, ...fields } = entry;
     const word = safeLine(textOf(level));
     const { summary, stack } = errorOf(err);
+    const { words: request, rest } = requestIn(msg, fields);
     const words = [
       dress(`${dates ? dateOf(time) : ''}${clockOf(time)}`, 'dim'),
       dress(word.padEnd(LEVEL_WIDTH), LEVELS[word]),
-      safeLine(textOf(msg)),
-      ...idsLast(Object.entries(fields)).map(([name, value]) => fieldOf(name, value)),
+      ...(request?.map(([text, style]) => dress(safeLine(text), style)) ?? [safeLine(textOf(msg))]),
+      ...idsLast(Object.entries(rest)).map(([name, value]) => fieldOf(name, value)),
       ...(summary === undefined ? [] : [fieldOf('error', summary)]),
     ];
     return `${words.filter((text) => text !== '').join(' ')}\n${dress(stack, 'dim')}`;
   };
+}
+
+interface Request {
+  /** Undefined for other lines. */
+  readonly words?: readonly (readonly [string, Style | undefined])[];
+  readonly rest: Readonly<Record<string, unknown>>;
+}
+
+/** As much of the id of a request as fits beside the others; the JSON line has the whole. */
+const ID_SHOWN = 8;
+const STATUS_STYLES: readonly (Style | undefined)[] = [undefined, undefined, undefined, undefined, 'yellow', 'red'];
+
+/** One request in a row: `GET /healthz 200 3 ms socket 0190f6a0`. */
+function requestIn(msg: unknown, fields: Readonly<Record<string, unknown>>): Request {
+  const { method, path, status, duration_ms: ms, client_address: from, request_id: id, ...rest } = fields;
+  if (msg !== 'request' || typeof status !== 'number' || typeof ms !== 'number') return { rest: fields };
+  const words = [
+    [textOf(method), 'bold'],
+    [textOf(path), undefined],
+    [String(status), STATUS_STYLES[Math.floor(status / 100)]],
+    [spokenMs(ms), undefined],
+    [textOf(from), 'dim'],
+    [textOf(id).slice(0, ID_SHOWN), 'dim'],
+  ] as const;
+  return { words, rest };
 }
 
 function parsed(line: string): Readonly<Record<string, unknown>> | undefined {

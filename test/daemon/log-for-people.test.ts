@@ -14,6 +14,33 @@ test('a line has time, level, message and fields, ids last', () => {
   expect(text.replace(CLOCK, '')).toBe('info  request method=GET status=200 path="/a b" nested={"a":[1]} run_id=r\n');
 });
 
+const REQUEST = {
+  request_id: '0190f6a0-0000-7000-8000-000000000001',
+  method: 'GET',
+  path: '/api/v1/runs',
+  status: 200,
+  duration_ms: 1_240,
+  client_address: '127.0.0.1',
+  msg: 'request',
+};
+
+test('a request is one row of what people read first, with what else is known of it behind', () => {
+  expect(line(REQUEST).replace(CLOCK, '')).toBe('info  GET /api/v1/runs 200 1.2 s 127.0.0.1 0190f6a0\n');
+  expect(line({ ...REQUEST, client_address: 'socket', run_id: 'r' }).replace(CLOCK, '')).toBe(
+    'info  GET /api/v1/runs 200 1.2 s socket 0190f6a0 run_id=r\n',
+  );
+  const hostile = line({ ...REQUEST, path: '/\u001b[2J\nx\u202e', method: '\u0007GET' });
+  expect(hostile).toMatch(/^[\P{Cc}]*\n$/u);
+  expect(hostile).not.toContain('\u202e');
+});
+
+test('the status of a request that failed has a colour', () => {
+  const dressed = (status: number) => makeLogForPeople(true)(`${JSON.stringify({ ...REQUEST, status })}\n`);
+  expect(dressed(404)).toContain('\u001b[33m404\u001b[39m');
+  expect(dressed(503)).toContain('\u001b[31m503\u001b[39m');
+  expect(dressed(200)).toContain(' 200 ');
+});
+
 test('an error is its message, with the places it came through on lines of their own', () => {
   const err = {
     type: 'Error',

@@ -133,17 +133,26 @@ describe('the first hour, on the offline engine', () => {
   });
 
   test('the command line, with the session that it names', async () => {
-    // Its first line needs a terminal: chat.test.ts.
-    const [, first, second] = readme('chat --stream').split(/(?<=\n)/);
-    const printed = await reader.paste(first ?? '');
-    reader.set({ SESSION_ID: /--session (\S+)/.exec(printed)?.[1] ?? '' });
-    expect(await reader.paste(second ?? '')).toContain('more.md');
+    const printed = await reader.paste(`${readme('chat --stream')}\necho "$SESSION_ID/$RUN_ID"`);
+    expect(printed).toContain('more.md');
+    const [, session = '', run = ''] = /^([\w-]{36})\/([\w-]{36})$/m.exec(printed) ?? [];
+    reader.set({ SESSION_ID: session, RUN_ID: run });
   });
 
   test('a file of that session is published, and read without a key', async () => {
     const printed = await reader.paste(readme('publishes create'));
     const page = await fetch(/^page_url\t(.+)$/m.exec(printed)?.[1] ?? '');
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Hello!')]);
+  });
+
+  test('what the run made is fetched', async () => {
+    const [list, download] = readme('files.tar.gz').split(/(?<=\n)(?=curl -o)/);
+    await waitFor(async () => {
+      await reader.paste(list ?? '');
+      return !readFileSync(join(reader.directory, 'artifacts.json'), 'utf8').includes('"pending"');
+    });
+    await reader.paste(download ?? '');
+    expect(await reader.paste('tar -tzf files.tar.gz')).toContain('notes.md\n');
   });
 
   const scripts: string[] = [];
@@ -215,16 +224,9 @@ describe('the first hour, on the offline engine', () => {
     expect(session).toContain('"scheduled":true');
   });
 
-  test('what the run made is fetched', async () => {
+  test('a reply names its run', async () => {
     const printed = await reader.paste(clients('curl -i "$URL/openapi/v1/messages" \\'));
-    reader.set({ RUN_ID: headerOf(printed, 'x-run-id') });
-    const [list, download] = readme('files.tar.gz').split(/(?<=\n)(?=curl -o)/);
-    await waitFor(async () => {
-      await reader.paste(list ?? '');
-      return !readFileSync(join(reader.directory, 'artifacts.json'), 'utf8').includes('"pending"');
-    });
-    await reader.paste(download ?? '');
-    expect(await reader.paste('tar -tzf files.tar.gz')).toContain('report.md\n');
+    expect(headerOf(printed, 'x-run-id')).toMatch(/^[\w-]{36}$/);
   });
 
   test('an expert is written, and a key talks to the expert, as fast as a shell can say it', async () => {
