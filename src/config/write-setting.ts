@@ -1,6 +1,7 @@
 // Changes one setting in the text of errand.yaml, and leaves everything else in it as it is, comments included.
 import { Document, isMap, parseDocument } from 'yaml';
 import { misfits } from '../catalog/reading/misfits.ts';
+import { didYouMean } from '../catalog/reading/nearest-name.ts';
 import { SETTINGS_FILE } from './config.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';
@@ -10,7 +11,7 @@ export type Written = { readonly ok: true; readonly text: string } | { readonly 
 
 /** The text with the setting; `value` null removes it, so that the default is in effect. */
 export function writeSetting(text: string, name: string, value: string | null): Written {
-  if (!isSettingName(name)) return { ok: false, why: `There is no setting ${name}.` };
+  if (!isSettingName(name)) return { ok: false, why: `There is no setting ${name}${didYouMean(name, SETTING_NAMES)}.` };
   const wanted = value === null ? undefined : readText(name, value);
   const [misfit] = value === null ? [] : misfits(OPTIONS[name].schema, wanted);
   if (misfit !== undefined) return { ok: false, why: `${name}: ${misfit.message}` };

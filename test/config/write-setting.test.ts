@@ -46,7 +46,13 @@ test('a setting is removed, so that its default is in effect', () => {
 });
 
 test.each([
-  ['an unknown setting', FILE, 'modle.max_steps', '5', 'There is no setting modle.max_steps.'],
+  [
+    'an unknown setting',
+    FILE,
+    'modle.max_steps',
+    '5',
+    'There is no setting modle.max_steps (did you mean "model.max_steps"?).',
+  ],
   ['a value that does not fit', FILE, 'model.max_steps', 'many', /^model\.max_steps: must be/],
   ['a value out of range', FILE, 'model.max_steps', '0', /^model\.max_steps: must be/],
   ['a file that is no YAML', 'a: [', 'model.max_steps', '5', /^errand\.yaml is not valid YAML: /],

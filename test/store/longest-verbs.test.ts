@@ -101,6 +101,17 @@ const CASES: Readonly<Record<string, Case>> = {
   // Those that write are last: what they write is in the way of none.
   'compactions.record': ({ store, nextFence, text }) =>
     store.compactions.record(nextFence(), { step: 1, summary: text, characters: text.length }),
+  'sessions.forkSession': async ({ store, many }) => {
+    const fork = await store.sessions.forkSession({ sessionSeq: many.seq, runId: null }, 0);
+    const { seq } = fork.kind === 'forked' ? fork.session : { seq: 0 };
+    await inTurns(() => store.turns.listHistory(seq, LAST, ALL));
+    await store.history.listSizesAfter(seq, 0);
+  },
+  'artifacts.copyWorkspace': async ({ store, files }) => {
+    const fork = await store.sessions.forkSession({ sessionSeq: files.seq, runId: null }, 0);
+    while (fork.kind === 'forked' && (await store.artifacts.copyWorkspace(fork.session.seq)).kind === 'more')
+      await nextTurn();
+  },
   'documents.keep': ({ store, text, nextId }) => store.documents.keep(nextId(), { text }),
   // With as many attachments as a holder keeps in memory.
   'runs.accept': async ({ fixture, text, nextId }) => {
@@ -189,7 +200,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   holdings: 'list',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
-    'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun forkSession listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
+    'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',
   history: 'listAttachments getMessageFacts findUserMessage',
   erasures: 'eraseSession finishCleanup eraseDiscarded',
   compactions: 'findNewest',
@@ -202,7 +213,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   nodes: 'beat leave takeOver setDraining remove',
   installation: 'masterKeyId claimMasterKey forgetMasterKey',
   artifacts:
-    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findWorkspaceFile findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes copyWorkspace listCopies listCopiesOf',
+    'findWork findBefore listPacking finishArtifacts failArtifacts finishExport failExport findWorkspace findWorkspaceFile findRequested getWorkspaceExport keepRequested packWorkspaceAgain packRunAgain concludeLost recordLostUploads moveWorkspace listWorkspaceNotes listCopies listCopiesOf',
   office: 'listQuarters hasTeam findLastCall',
   userInputs: 'find list listSettled nextExpiryAt answer expire expireDue',
   insights: 'report find list setStatus',

@@ -22,10 +22,8 @@ export interface Output {
   report<T>(thing: T, report: Report<T>): void;
   /** One JSON document; then nothing else may go to stdout. */
   json(document: unknown): void;
-  /** Text for people, or JSON: made safe on a terminal; in a pipe, what is not has escapes, as it may come to one. Adds no line end. */
+  /** Any text, also an agent's, or JSON: made safe on a terminal; in a pipe, what is not has escapes, as it may come to one. Adds no line end. */
   text(text: string): void;
-  /** What was asked for as it is, such as an answer: made safe on a terminal, unchanged in a pipe. */
-  data(text: string): void;
   /** A line for people on stderr. */
   hint(line: string): void;
 }
@@ -95,7 +93,6 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
     },
     json,
     text: (text) => write(isTerminal ? safeText(text) : escapedText(text)),
-    data: (text) => write(isTerminal ? safeText(text) : text),
     hint,
   };
 }

@@ -160,7 +160,16 @@ const OF_RUNS = [
   'baseline_files',
   'screenshots',
 ];
-const OF_SESSIONS = ['compactions', 'workspaces', 'workspace_files', 'workspace_exports', 'workspace_notes'];
+const OF_SESSIONS = [
+  'compactions',
+  'workspaces',
+  'workspace_files',
+  'workspace_exports',
+  'workspace_notes',
+  'workspace_copies',
+  'earlier_files',
+  'session_origins',
+];
 
 /** What a deleted session must not leave behind, and how many rows there are of it. */
 const REMAINS: readonly (readonly [string, string])[] = [

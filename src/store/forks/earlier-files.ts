@@ -34,11 +34,10 @@ export interface EarlierPlace {
 }
 
 type NowRow = FileVersion & { readonly sinceRun: number | null };
-type EarlierRow = NowRow & { readonly runSeq: number };
 
 const NOW = `SELECT path, size, sha256, since_run FROM workspace_files WHERE session_seq = ? AND path > ? ORDER BY path LIMIT ?`;
-const EARLIER = `SELECT run_seq, path, size, sha256, since_run FROM earlier_files
-  WHERE session_seq = ? AND (run_seq, path) > (?, ?) ORDER BY run_seq, path LIMIT ?`;
+const NEXT_RUN = 'SELECT min(run_seq) AS run FROM earlier_files WHERE session_seq = ? AND run_seq >= ?';
+const EARLIER = `SELECT path, size, sha256, since_run FROM earlier_files WHERE run_seq = ? AND path > ? ORDER BY path LIMIT ?`;
 
 /**
  * Reads a page of at most so many: of the files of now, those that were there then, and then those that were replaced since. What is replaced
@@ -57,8 +56,14 @@ export function* filesAfterRun(
       rows.length < most ? { afterRun: atRun + 1, afterPath: '' } : { afterRun, afterPath: rows.at(-1)!.path };
     return { files: rows.filter(wasThere), next };
   }
-  const rows = yield* tx.all<EarlierRow>(EARLIER, sessionSeq, afterRun, afterPath, most);
-  const last = rows.at(-1);
-  const next = last === undefined || rows.length < most ? null : { afterRun: last.runSeq, afterPath: last.path };
-  return { files: rows.filter(wasThere), next };
+  const files: NowRow[] = [];
+  let [run, path, left] = [afterRun, afterPath, most];
+  for (;;) {
+    const next: number | null = (yield* tx.get<{ run: number | null }>(NEXT_RUN, sessionSeq, run))!.run;
+    if (next === null) return { files, next };
+    const rows = yield* tx.all<NowRow>(EARLIER, next, next === run ? path : '', left);
+    files.push(...rows.filter(wasThere));
+    if (rows.length === left) return { files, next: { afterRun: next, afterPath: rows.at(-1)!.path } };
+    [run, path, left] = [next + 1, '', left - rows.length];
+  }
 }

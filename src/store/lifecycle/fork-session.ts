@@ -172,10 +172,21 @@ export interface ForkedSession {
 }
 
 // With everything that was fixed when the one was opened that is forked.
-const OPEN = `INSERT INTO sessions (id, user_seq, key_seq, kind, title, status, project_id, target, capability_config, orchestration,
-    lead_model, created_at, updated_at, workspace_node, client_name, throw_away, origin_session, origin_run)
-  SELECT ?, user_seq, key_seq, kind, title, ?, project_id, target, capability_config, orchestration,
-    lead_model, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE seq = ?`;
+const FIXED = 'user_seq, key_seq, kind, title, project_id, target, capability_config, orchestration, lead_model';
+const OPEN = `INSERT INTO sessions (${FIXED}, id, status, created_at, updated_at, workspace_node, client_name, throw_away,
+    origin_session, origin_run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+interface FixedRow {
+  readonly userSeq: number;
+  readonly keySeq: number | null;
+  readonly kind: string;
+  readonly title: string;
+  readonly projectId: string | null;
+  readonly target: string;
+  readonly capabilityConfig: string;
+  readonly orchestration: string | null;
+  readonly leadModel: string | null;
+}
 
 /** Opens a session with what it takes over. */
 export function* openFork(
@@ -183,8 +194,18 @@ export function* openFork(
   { ofSession, origins, filesFrom, sessionId, runId }: PlannedFork,
   { status, workspaceNode = null, clientName = null, isThrowAway = false }: ForkedSession,
 ): Step<Session> {
+  const fixed = (yield* tx.get<FixedRow>(`SELECT ${FIXED} FROM sessions WHERE seq = ?`, ofSession))!;
   const seq = yield* tx.insert(
     OPEN,
+    fixed.userSeq,
+    fixed.keySeq,
+    fixed.kind,
+    fixed.title,
+    fixed.projectId,
+    fixed.target,
+    fixed.capabilityConfig,
+    fixed.orchestration,
+    fixed.leadModel,
     newId(tx.now),
     status,
     tx.now,
@@ -194,7 +215,6 @@ export function* openFork(
     Number(isThrowAway),
     sessionId,
     runId,
-    ofSession,
   );
   yield* keepOrigins(tx, seq, origins);
   yield* addToTotals(tx, seq, {});

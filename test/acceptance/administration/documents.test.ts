@@ -207,6 +207,8 @@ describe('the first hour, on the offline engine', () => {
     const rejoined = await reader.paste(clients('Last-Event-ID'));
     expect(rejoined).toContain('event: message_stop');
     expect(rejoined).not.toContain('event: message_start');
+    const forks = await reader.paste(clients('$SESSION_ID/fork'));
+    expect(forks.match(/"workspace":"as_of_run"/g)).toHaveLength(2);
     const session = await reader.paste(clients('-X DELETE'));
     expect(session).toContain('"UserMessage"');
     expect(session).toContain('"not_running"');

@@ -212,12 +212,20 @@ test('when its session is deleted, a fork keeps what it begins with; the rest go
 }, async () => {
   const { sessions } = fixture.store;
   const first = await end(await begin('one', { attachments: [attached('a')] }), 'one');
-  const second = await end(await begin('two', { sessionId: first.sessionId, attachments: [attached('b')] }), 'two');
+  const summarised = await begin('two', { sessionId: first.sessionId, attachments: [attached('b')] });
+  await fixture.store.compactions.record(fenceOf(summarised), { step: 0, summary: 'all of it', characters: 1 });
+  const second = await end(summarised, 'two');
+  const whole = await forkOf(first, second);
   const fork = await forkOf(first, first);
   const own = await turn('three', fork.sessionId);
   const deep = await forkOf(own);
   await sessions.deleteSession(first.sessionSeq);
+  expect(await erase(first.sessionSeq)).toEqual([]);
+  expect(await fixture.store.compactions.findNewest(whole.sessionSeq)).toMatchObject({ summary: 'all of it' });
+  await sessions.deleteSession(whole.sessionSeq);
+  await erase(whole.sessionSeq);
   expect(await erase(first.sessionSeq)).toEqual(['of b']);
+  expect(fixture.rows('SELECT summary FROM compactions')).toEqual([]);
   expect(await saidIn(fork.sessionSeq)).toBe('one ONE three THREE');
   expect(fixture.rows(`SELECT content FROM messages WHERE run_seq = ${second.seq} AND role = 'user'`)).toEqual([
     { content: '[]' },
@@ -284,6 +292,18 @@ test('a fork has the files that there were after its run, however often they hav
       { workspace_bytes: files.reduce((sum, one) => sum + one.split(' ')[1]!.length, 0) },
     ]);
   }
+});
+
+test('files of a run that changes very many are listed in parts, whatever their names', {
+  tags: ['M2-workspace'],
+}, async () => {
+  const long = (name: string) => `/${'d'.repeat(200)}/${`${name}/`.repeat(700)}x`;
+  const files = ['a', 'b', 'c', 'd', 'e'].map((name) => file(long(name), name));
+  const [first, second] = await conversation('one', 'two');
+  await recorded(first!, { files });
+  await recorded(second!, { files: [file('/new')], gone: files.map(({ path }) => path) });
+  const fork = await forkOf(first!, first);
+  expect((await filesOf(fork.sessionSeq)).map((one) => one.at(-1))).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
 test('runs of its session may change files while they are listed, and before they are known they are waited for', {

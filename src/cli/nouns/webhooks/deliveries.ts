@@ -89,7 +89,8 @@ async function showOne(context: Context, id: number, options: Given<typeof SHOW>
   const { body, event_type: eventType, event_id: eventId } = delivery;
   if (options.body === true) {
     if (body === null) throw erased();
-    return void io.stdout.write(body);
+    // In a pipe, byte by byte what was signed.
+    return void (io.terminal.stdout ? out.text(body) : io.stdout.write(body));
   }
   if (options.printRequest !== true) return show(context, delivery);
   const attempt = delivery.attempts.at(-1);

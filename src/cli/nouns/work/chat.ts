@@ -90,7 +90,7 @@ async function answer(context: Context, conversation: Conversation): Promise<voi
   }
   const message = await conversation.whole();
   if (out.format === 'json') out.json(documentOf(message, conversation));
-  else out.data(withLineEnd(textOfMessage(message)));
+  else out.text(withLineEnd(textOfMessage(message)));
 }
 
 /** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
@@ -121,7 +121,7 @@ async function print({ call, io, out }: Context, { events }: Conversation): Prom
       message = addToMessage(message, event);
       if (event.type === 'content_block_delta' && out.format !== 'json') {
         const text = textOfDelta(event);
-        out.data(text);
+        out.text(text);
         if (text !== '') isLineOpen = !text.endsWith('\n');
       }
       if (event.type === 'content_block_stop') endLine();

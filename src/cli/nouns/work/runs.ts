@@ -110,7 +110,7 @@ async function tail(context: Context, id: string): Promise<void> {
       }
       const text = event.type === 'content_block_delta' ? event.payload.delta.text : '';
       if (text !== '') {
-        out.data(text);
+        out.text(text);
         isLineOpen = !text.endsWith('\n');
       }
       if (event.type === 'tool_use') names.set(event.payload.tool_use_id, event.payload.name);

@@ -25,8 +25,9 @@ CREATE TABLE earlier_files (
   sha256      TEXT    NOT NULL,
   -- As in workspace_files.
   since_run   INTEGER,
-  PRIMARY KEY (session_seq, run_seq, path)
+  PRIMARY KEY (run_seq, path)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX earlier_files_by_session ON earlier_files (session_seq, run_seq);
 CREATE INDEX earlier_files_by_content ON earlier_files (sha256);
 CREATE TABLE workspace_copies (
   session_seq  INTEGER PRIMARY KEY REFERENCES sessions (seq),

@@ -52,7 +52,7 @@ CREATE TABLE workspace_files (
   path        TEXT    NOT NULL,
   size        INTEGER NOT NULL,
   sha256      TEXT    NOT NULL,
-  -- The run with which it was recorded; NULL: before the workspace's kept_from.
+  -- The run with which it was recorded. NULL: before kept_from of the workspace.
   since_run   INTEGER,
   PRIMARY KEY (session_seq, path)
 ) STRICT, WITHOUT ROWID;
@@ -68,8 +68,9 @@ CREATE TABLE earlier_files (
   sha256      TEXT    NOT NULL,
   -- As in workspace_files.
   since_run   INTEGER,
-  PRIMARY KEY (session_seq, run_seq, path)
+  PRIMARY KEY (run_seq, path)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX earlier_files_by_session ON earlier_files (session_seq, run_seq);
 CREATE INDEX earlier_files_by_content ON earlier_files (sha256);
 
 -- Forks whose files are still to be listed: those that another session had after a run.

@@ -63,7 +63,7 @@ CREATE TRIGGER session_deleted AFTER UPDATE OF deleted_at ON sessions
   UPDATE api_keys SET listed_sessions = listed_sessions - 1 WHERE seq = OLD.key_seq;
 END;
 
--- Whose conversation a fork begins with: its origin's runs up to one of them, then what that one has begun with, and so on. While the row
+-- Whose conversation a fork begins with: runs of its origin up to one of them, then what that one has begun with, and so on. While the row
 -- is there, these runs keep their texts, though their session is deleted.
 CREATE TABLE session_origins (
   session_seq   INTEGER NOT NULL REFERENCES sessions (seq),

@@ -78,11 +78,11 @@ test('with -o json the whole reply is one document with session and run', async 
   expect(stderr).toBe('');
 });
 
-test('with --stream text goes to stdout as it is, and what the agent does to stderr', async () => {
+test('with --stream text goes to stdout, and what the agent does to stderr', async () => {
   const { dataDir, received } = await startFakeDaemon({ 'POST /openapi/v1/messages': streaming });
   const { code, stdout, stderr } = await run(['chat', 'Do it', '--stream'], { dataDir, environment });
   expect(code).toBe(0);
-  expect(stdout).toBe('Let me\u001b[31m see\n做完了\n');
+  expect(stdout).toBe('Let me\\u001b[31m see\n做完了\n');
   expect(stderr.split('\n')).toEqual([
     '* write_file notes.md',
     `* shell false ${'x'.repeat(100)}`,
