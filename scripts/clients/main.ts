@@ -44,7 +44,22 @@ function goInside(): void {
     return;
   }
   const self = [process.execPath, fileURLToPath(import.meta.url), ...process.argv.slice(2), '--inside'];
-  execFileSync('unshare', ['--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...self], { stdio: 'inherit' });
+  execFileSync(
+    'unshare',
+    [
+      '--net',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      'sh',
+      '-c',
+      'ip link set lo up && exec "$@"',
+      'sh',
+      ...self,
+    ],
+    { stdio: 'inherit' },
+  );
 }
 
 async function tryAll(all: readonly Client[]): Promise<void> {
