@@ -57,13 +57,11 @@ export function choice<const T extends string>(
   flags: string,
   help: string,
   words: readonly T[],
-  earlier: Readonly<Record<string, NoInfer<T>>> = {},
+  earlier: Readonly<Partial<Record<string, NoInfer<T>>>> = {},
 ): TypedOption<T> {
   const one = new Option(flags, help).choices(words);
   const check = one.parseArg!;
-  return typed(
-    one.argParser((word, before: T) => (Object.hasOwn(earlier, word) ? earlier[word] : check(word, before))),
-  );
+  return typed(one.argParser<T>((word, before) => earlier[word] ?? check(word, before)));
 }
 
 /** An option without a value. */

@@ -114,7 +114,8 @@ test("the client's own accumulator puts a streamed answer together", async () =>
 
 test('the list of models holds the one model of the key', { tags: ['C13'] }, async () => {
   const { data } = await client.models.list();
-  expect(data).toEqual([{ id: 'scripted', object: 'model', created: expect.any(Number), owned_by: 'errand' }]);
+  expect(data).toHaveLength(1);
+  expect(data[0]).toMatchObject({ id: 'scripted', object: 'model', created: expect.any(Number), owned_by: 'errand' });
 });
 
 test('an image in a data URL reaches the model as an image', { tags: ['§4.2-blocks'] }, async () => {

@@ -285,6 +285,20 @@ test('the list of models holds the one model of the key', { tags: ['C13'] }, asy
   const fixture = await openFixture();
   expect((await send(fixture, { path: '/openapi/v1/models', as: KEY })).json).toEqual({
     object: 'list',
-    data: [{ id: 'qwen', object: 'model', created: AT / 1000, owned_by: 'errand' }],
+    data: [
+      {
+        id: 'qwen',
+        object: 'model',
+        created: AT / 1000,
+        owned_by: 'errand',
+        // What the other protocol calls these.
+        type: 'model',
+        display_name: 'qwen',
+        created_at: new Date(AT).toISOString(),
+      },
+    ],
+    has_more: false,
+    first_id: 'qwen',
+    last_id: 'qwen',
   });
 });

@@ -18,7 +18,6 @@ const IN_A_LIST: readonly Column<SessionWire>[] = [
   field('key_id', 1),
   field('updated_at', 4),
   field('title', 7),
-  column('fork_of', ({ origin }) => origin?.session_id, 2),
 ];
 
 const ORIGIN: readonly Column<Pick<SessionWire, 'origin'>>[] = [
