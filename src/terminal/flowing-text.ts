@@ -16,6 +16,8 @@ interface Terminal {
   readonly colours: boolean;
 }
 
+/** As they are shown. */
+const BLANKS: Readonly<Partial<Record<string, string>>> = { ' ': ' ', '\t': '  ' };
 /** A longer word is written in pieces. */
 const MAX_WORD = 500;
 const FENCE = /^(?:```|~~~)/;
@@ -53,91 +55,97 @@ const newLine = (isVerbatim: boolean): Line => ({
   hasWords: false,
 });
 
-/** Makes a writer of flowing text. The last column stays free, because terminals differ in where the cursor is after it. */
-export function makeFlowingText({ write, columns, colours }: Terminal): FlowingText {
+/** Rows of the terminal: where words go. The last column stays free, because terminals differ in where the cursor is after it. */
+function makeRows({ write, columns }: Pick<Terminal, 'write' | 'columns'>) {
   let line = newLine(false);
-  let isFenced = false;
-  let [blanks, word] = ['', ''];
-
-  const put = (text: string, width: number): void => {
-    const isTooLong = line.width + blanks.length + width > columns() - 1;
-    if (isTooLong && !line.isVerbatim && line.hasWords) {
-      write(`\n${' '.repeat(line.indent)}${text}`);
-      line.width = line.indent + width;
-    } else {
-      write(`${blanks}${text}`);
-      line.width += blanks.length + width;
-    }
+  let blanks = '';
+  const begin = (isVerbatim: boolean): void => {
+    line = newLine(isVerbatim);
     blanks = '';
-    line.hasWords = true;
   };
+  return {
+    line: () => line,
+    blanks: () => blanks.length,
+    addBlank(blank: string): void {
+      // What stands behind the mark of a heading goes with it.
+      if (!line.isHeading || line.hasWords) blanks += blank;
+    },
+    /** Writes a word of a width, or a mark, beside which the first word stays. */
+    put(text: string, width: number, isMark = false): void {
+      const isTooLong = line.width + blanks.length + width > columns() - 1;
+      const wraps = isTooLong && !line.isVerbatim && line.hasWords;
+      write(wraps ? `\n${' '.repeat(line.indent)}${text}` : `${blanks}${text}`);
+      line.width = wraps ? line.indent + width : line.width + blanks.length + width;
+      line.hasWords = !isMark;
+      blanks = '';
+    },
+    endLine(isVerbatim: boolean): void {
+      write('\n');
+      begin(isVerbatim);
+    },
+    begin,
+  };
+}
+
+/** Makes a writer of flowing text. */
+export function makeFlowingText({ write, columns, colours }: Terminal): FlowingText {
+  const rows = makeRows({ write, columns });
+  let isFenced = false;
+  let word = '';
 
   /** Takes the mark that a line begins with; returns whether its first word is one. */
-  const takeMark = (): boolean => {
+  const takeMark = (line: Line): boolean => {
     if (FENCE.test(word)) {
       isFenced = !isFenced;
       line.isVerbatim = true;
-      put(dressed(word, 'dim'), widthOf(word));
+      rows.put(colours ? paint(word, 'dim') : word, widthOf(word));
       return true;
     }
     if (line.isVerbatim || line.isHeading) return false;
-    if (colours && HEADING.test(word) && blanks === '') {
+    if (colours && HEADING.test(word) && rows.blanks() === 0) {
       line.isHeading = true;
       return true;
     }
     if (!BULLET.test(word) && !NUMBER.test(word)) return false;
-    line.indent = blanks.length + word.length + 1;
-    put(colours && BULLET.test(word) ? '•' : word, word.length);
-    // No reason to wrap: the first word stays beside its mark.
-    line.hasWords = false;
+    line.indent = rows.blanks() + word.length + 1;
+    rows.put(colours && BULLET.test(word) ? '•' : word, word.length, true);
     return true;
   };
 
-  const dressed = (text: string, style: Style | undefined) =>
-    colours && style !== undefined && text !== '' ? paint(text, style) : text;
-
   const flush = (): void => {
+    const line = rows.line();
     const isFirst = !line.hasWords && line.width === 0;
-    if (word !== '' && !(isFirst && takeMark())) {
-      const spans = line.isVerbatim
-        ? [{ text: word, style: 'cyan' as const }]
-        : colours
-          ? spansOf(word, line)
-          : undefined;
-      const shown = spans?.map(({ text }) => text).join('') ?? word;
-      put(spans?.map(({ text, style }) => dressed(text, style)).join('') ?? word, widthOf(shown));
+    if (word !== '' && !(isFirst && takeMark(line))) {
+      const spans = colours ? spansOf(word, line) : [{ text: word, style: undefined }];
+      const shown = spans.map(({ text, style }) => (style === undefined ? text : paint(text, style)));
+      rows.put(shown.join(''), widthOf(spans.map(({ text }) => text).join('')));
     }
     word = '';
   };
 
-  const endLine = (): void => {
-    flush();
-    write('\n');
-    line = newLine(isFenced);
-    blanks = '';
+  const take = (character: string): void => {
+    // Scripts without blanks wrap between any two of their characters.
+    if (character > '\u2e7f' && !MARKED.test(word) && widthOf(character) === 2) flush();
+    word += character;
+    if (word.length > MAX_WORD) flush();
   };
 
   return {
     add(piece) {
       for (const character of safeText(piece)) {
-        if (character === '\n') endLine();
-        else if (character === ' ' || character === '\t') {
-          flush();
-          if (!(line.isHeading && !line.hasWords)) blanks += character === '\t' ? '  ' : ' ';
-        } else {
-          // Scripts without blanks wrap between any two of their characters.
-          if (character > '\u2e7f' && !MARKED.test(word) && widthOf(character) === 2) flush();
-          word += character;
-          if (word.length > MAX_WORD) flush();
-        }
+        const blank = BLANKS[character];
+        if (character !== '\n' && blank === undefined) take(character);
+        else flush();
+        if (character === '\n') rows.endLine(isFenced);
+        else if (blank !== undefined) rows.addBlank(blank);
       }
     },
     end() {
       flush();
-      if (line.hasWords || line.width > 0) endLine();
       isFenced = false;
-      line = newLine(false);
-      blanks = '';
+      const { hasWords, width } = rows.line();
+      if (hasWords || width > 0) rows.endLine(false);
+      else rows.begin(false);
     },
   };
 }
@@ -149,6 +157,7 @@ interface Span {
 
 /** A word without its marks, which change the state of the line. What neither opens nor closes stays. */
 function spansOf(word: string, line: Line): readonly Span[] {
+  if (line.isVerbatim) return [{ text: word, style: 'cyan' }];
   const spans: Span[] = [];
   const isOpening = (at: number, mark: string) =>
     (at === 0 || BEFORE_OPENING.test(word[at - 1]!)) &&
