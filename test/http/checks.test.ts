@@ -166,7 +166,7 @@ const SCENARIOS: readonly Scenario[] = [
     status: 404,
     says: /POST \/openapi\/v1\/chat\/completions, \/openapi\/v1\/responses and \/openapi\/v1\/messages/,
   },
-  { does: 'an unknown path elsewhere', path: '/v1/responses', status: 404, says: /^No such endpoint\.$/ },
+  { does: 'an unknown path elsewhere', path: '/v2/responses', status: 404, says: /^No such endpoint\.$/ },
   { does: 'a response of another form', path: '/openapi/v1/responses/resp_1', as: KEY, status: 404, says: /Response/ },
   { does: 'an unknown path under chat', path: '/openapi/v1/chat/nothing', status: 404, type: 'not_found_error' },
   { does: 'an unknown path under the management API', path: '/api/v1/nothing', status: 404 },

@@ -4,9 +4,13 @@ import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';
 import { clockOf } from '../../terminal/moments.ts';
-import { cutTo, safeLine, safeText } from '../../terminal/text.ts';
+import { stopwatch } from '../../terminal/durations.ts';
+import { makeFlowingText } from '../../terminal/flowing-text.ts';
+import { cutTo, safeLine } from '../../terminal/text.ts';
 
 export interface Transcript {
+  /** Shows that the agent is at work, until there is something else to see. */
+  begin(): void;
   /** Shows an event, if there is something to see of it. */
   add(event: ConversationEvent): void;
   /** A line of the program's own. */
@@ -23,22 +27,24 @@ interface Terminal {
 
 /** Makes a transcript that writes to a terminal. */
 export function makeTranscript({ write, columns, colours }: Terminal): Transcript {
-  let isLineOpen = false;
+  const text = makeFlowingText({ write, columns, colours });
+  const sign = makeSign({ write, colours });
   const end = () => {
-    if (isLineOpen) write('\n');
-    isLineOpen = false;
+    sign.remove();
+    text.end();
   };
   const note = (line: string, style: Style = 'dim') => {
     end();
     write(`${colours ? paint(line, style) : line}\n`);
   };
   return {
+    begin: sign.show,
     add(event) {
       if (event.type === 'content_block_delta') {
-        const text = safeText(textOfDelta(event));
-        write(text);
-        if (text !== '') isLineOpen = !text.endsWith('\n');
-      } else if (event.type === 'content_block_stop') end();
+        const piece = textOfDelta(event);
+        if (piece.trim() !== '') sign.remove();
+        text.add(piece);
+      } else if (event.type === 'content_block_stop') text.end();
       else if (event.type === 'tool_use') note(callLine(event, columns()), 'cyan');
       else if (event.type === 'tool_result') note(resultLine(event, columns()), event.ok ? 'dim' : 'red');
       else if (event.type === 'model_wait.started') note(waitLine(event), 'yellow');
@@ -47,6 +53,31 @@ export function makeTranscript({ write, columns, colours }: Terminal): Transcrip
     note,
     end,
   };
+}
+
+const SECOND_MS = 1_000;
+
+/** A sign of life on a line of its own, with the seconds that have passed. */
+function makeSign({ write, colours }: Pick<Terminal, 'write' | 'colours'>) {
+  let timer: NodeJS.Timeout | undefined;
+  const draw = (seconds: number) => {
+    const words = seconds === 0 ? '…' : `… ${stopwatch(seconds * SECOND_MS)}`;
+    write(`\r${colours ? paint(words, 'dim') : words}`);
+  };
+  const remove = () => {
+    if (timer === undefined) return;
+    clearInterval(timer);
+    timer = undefined;
+    write('\r\u001b[K');
+  };
+  const show = () => {
+    remove();
+    let seconds = 0;
+    draw(seconds);
+    timer = setInterval(() => draw((seconds += 1)), SECOND_MS);
+    timer.unref();
+  };
+  return { show, remove };
 }
 
 /** `* shell ls -l` */

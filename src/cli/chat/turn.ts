@@ -33,6 +33,7 @@ export async function takeTurn(chat: Chat, text: string): Promise<void> {
   const client = context.client(AbortSignal.any([context.signal, leaving.signal]));
   const turn: Turn = { chat, client, leaving, stops: 0, conversation: undefined };
   const stopListening = keyboard.onInterrupt(() => interrupt(turn));
+  transcript.begin();
   try {
     await follow(turn, text);
   } catch (error) {

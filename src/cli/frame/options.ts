@@ -61,7 +61,8 @@ export function choice<const T extends string>(
 ): TypedOption<T> {
   const one = new Option(flags, help).choices(words);
   const check = one.parseArg!;
-  return typed(one.argParser<T>((word, before) => earlier[word] ?? check(word, before)));
+  const meantBy = (word: string) => (Object.hasOwn(earlier, word) ? earlier[word] : undefined);
+  return typed(one.argParser<T>((word, before) => meantBy(word) ?? check(word, before)));
 }
 
 /** An option without a value. */

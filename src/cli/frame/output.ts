@@ -1,6 +1,7 @@
 // Prints results: tables on a terminal, plain columns in a pipe, one JSON document on demand.
 import { paint, wantsColours } from '../../terminal/colours.ts';
 import { escapedText } from '../../domain/escaped-text.ts';
+import { type FlowingText, makeFlowingText } from '../../terminal/flowing-text.ts';
 import { cutTo, safeText } from '../../terminal/text.ts';
 import type { ListWire } from '../../wire/listing.ts';
 import type { Io } from './io.ts';
@@ -24,6 +25,8 @@ export interface Output {
   json(document: unknown): void;
   /** Any text, also an agent's, or JSON: made safe on a terminal; in a pipe, what is not has escapes, as it may come to one. Adds no line end. */
   text(text: string): void;
+  /** An agent's text as it arrives: as `text`, and on a terminal wrapped at its width and dressed. */
+  flowing(): FlowingText;
   /** A line for people on stderr. */
   hint(line: string): void;
 }
@@ -93,6 +96,10 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
     },
     json,
     text: (text) => write(isTerminal ? safeText(text) : escapedText(text)),
+    flowing: () => {
+      const columns = () => place.width ?? Number.POSITIVE_INFINITY;
+      return isTerminal ? makeFlowingText({ write, columns, colours: place.colours }) : escapedLines(write);
+    },
     hint,
   };
 }
@@ -100,6 +107,21 @@ export function makeOutput(io: Io, { format, wide }: Wishes): Output {
 /** The maximum width of a line on stderr: that of the terminal; unlimited in a pipe. */
 export function widthForHints({ columns, terminal }: Pick<Io, 'columns' | 'terminal'>): number {
   return terminal.stderr ? columns : Number.POSITIVE_INFINITY;
+}
+
+/** Text in a pipe, as it arrives. */
+function escapedLines(write: (text: string) => void): FlowingText {
+  let isLineOpen = false;
+  return {
+    add: (piece) => {
+      write(escapedText(piece));
+      if (piece !== '') isLineOpen = !piece.endsWith('\n');
+    },
+    end: () => {
+      if (isLineOpen) write('\n');
+      isLineOpen = false;
+    },
+  };
 }
 
 /** JSON that is also safe on a terminal: JSON itself does not escape DEL, C1 controls and direction marks. */

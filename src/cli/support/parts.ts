@@ -116,9 +116,9 @@ async function failedRuns(context: Context, options: BundleOptions): Promise<obj
   return found;
 }
 
-/** A time line without whose it is, and without the words of its error. */
+/** A time line without whose it is, and without the words of its user and its error. */
 function withoutPeople({ run, ...timeline }: TimelineWire): object {
-  const { username: _name, user_id: _user, key_id: _key, error, ...facts } = run;
+  const { username: _name, user_id: _user, key_id: _key, title: _title, error, ...facts } = run;
   return {
     run: { ...facts, error: error === null ? null : { type: error.type, retryable: error.retryable } },
     ...timeline,

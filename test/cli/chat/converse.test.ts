@@ -62,6 +62,20 @@ test('turns continue one session, and /new begins another', async () => {
   expect(chat.stdout()).toContain(`Continue with: errand chat --session ${SESSION}\n`);
 });
 
+test('until its first word there is a sign of life, and words wrap at the width of the terminal', async () => {
+  const words = `The **moon** pulls at ${'the sea '.repeat(12)}and goes.`;
+  const chat = await open({ 'POST /openapi/v1/messages': saying(`\n${words}`) });
+  chat.press('one\r');
+  await chat.until('goes.\n');
+  chat.press(CTRL_D);
+  expect(await chat.code).toBe(0);
+  const after = /…[^]*/.exec(chat.stdout())?.[0] ?? '';
+  expect(after.replace('\r\u001b[K', '').split('\n').slice(0, 2).join('')).toMatch(/^…The \*\*moon/);
+  const lines = after.replace(/^[^]*?(?=The)/, '').split('\n');
+  expect(lines.slice(0, 2).join(' ')).toBe(words);
+  expect(lines[0]!.length).toBeLessThan(80);
+});
+
 test('a message may have several lines: by a backslash, Alt-Enter, Ctrl-J, or pasted', async () => {
   const chat = await open({ 'POST /openapi/v1/messages': saying('Yes.') });
   chat.press('a\\\rb\u001b\rc\nd\r');
@@ -96,7 +110,7 @@ test('Ctrl-C stops the run, and the conversation continues', async () => {
     'POST /openapi/v1/messages': (received, response) => {
       if (textsOf([received])[0] === 'again') return saying('Done.')(received, response);
       begin(response);
-      emit(response, says('Half'));
+      emit(response, says('Half '));
       streaming = response;
       return undefined;
     },
@@ -127,7 +141,7 @@ test('a second Ctrl-C leaves a run that does not stop', async () => {
   const chat = await open({
     'POST /openapi/v1/messages': (_, response) => {
       begin(response);
-      emit(response, says('Half'));
+      emit(response, says('Half '));
     },
     [`POST /openapi/v1/sessions/${SESSION}/stop`]: () => ({}),
   });
@@ -209,11 +223,10 @@ test('errors, unknown commands and a terminal that is gone', async () => {
 
 test('without a text and a terminal, the text comes from standard input', async () => {
   const { dataDir, received } = await startFakeDaemon({
-    'POST /openapi/v1/messages': (received, response) => {
-      const isStream = (received.body as { readonly stream: boolean }).stream;
-      response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
-      const body = isStream ? { type: 'message_stop' } : { content: [{ type: 'text', text: 'Read.' }] };
-      response.end(isStream ? `data: ${JSON.stringify(body)}\n\n` : JSON.stringify(body));
+    'POST /openapi/v1/messages': (one, response) => {
+      if ((one.body as { stream: boolean }).stream) return saying('Read.')(one, response);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ content: [{ type: 'text', text: 'Read.' }] }));
       return undefined;
     },
   });

@@ -90,7 +90,11 @@ async function answer(context: Context, conversation: Conversation): Promise<voi
   }
   const message = await conversation.whole();
   if (out.format === 'json') out.json(documentOf(message, conversation));
-  else out.text(withLineEnd(textOfMessage(message)));
+  else {
+    const text = out.flowing();
+    text.add(withLineEnd(textOfMessage(message)));
+    text.end();
+  }
 }
 
 /** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
@@ -111,27 +115,19 @@ async function stream(context: Context, conversation: Conversation): Promise<voi
 /** Prints the answer as it arrives, and returns the whole message. */
 async function print({ call, io, out }: Context, { events }: Conversation): Promise<PartialMessage> {
   let message: PartialMessage = { content: [] };
-  let isLineOpen = false;
-  const endLine = () => {
-    if (isLineOpen) out.text('\n');
-    isLineOpen = false;
-  };
+  const text = out.flowing();
   try {
     for await (const event of events) {
       message = addToMessage(message, event);
-      if (event.type === 'content_block_delta' && out.format !== 'json') {
-        const text = textOfDelta(event);
-        out.text(text);
-        if (text !== '') isLineOpen = !text.endsWith('\n');
-      }
-      if (event.type === 'content_block_stop') endLine();
+      if (event.type === 'content_block_delta' && out.format !== 'json') text.add(textOfDelta(event));
+      if (event.type === 'content_block_stop') text.end();
       const doing = waitOf(event, call) ?? lineFor(event, widthForHints(io));
       if (doing === undefined) continue;
-      endLine();
+      text.end();
       out.hint(doing);
     }
   } finally {
-    endLine();
+    text.end();
   }
   return message;
 }

@@ -115,11 +115,7 @@ async function tail(context: Context, id: string): Promise<void> {
   let hasFailed = false;
   const names = new Map<string, string>();
   const onRetry = (tries: number) => out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`);
-  let isLineOpen = false;
-  const endLine = () => {
-    if (isLineOpen) out.text('\n');
-    isLineOpen = false;
-  };
+  const text = out.flowing();
   try {
     for await (const event of client().runs.tail(id, { onRetry })) {
       hasFailed = event.type === 'run.failed';
@@ -127,19 +123,15 @@ async function tail(context: Context, id: string): Promise<void> {
         out.text(`${JSON.stringify(event)}\n`);
         continue;
       }
-      const text = event.type === 'content_block_delta' ? event.payload.delta.text : '';
-      if (text !== '') {
-        out.text(text);
-        isLineOpen = !text.endsWith('\n');
-      }
+      if (event.type === 'content_block_delta') text.add(event.payload.delta.text);
       if (event.type === 'tool_use') names.set(event.payload.tool_use_id, event.payload.name);
       const line = lineOf(event, { call: context.call, names });
       if (line === undefined) continue;
-      endLine();
+      text.end();
       out.hint(cutTo(safeLine(line), widthForHints(io)));
     }
   } finally {
-    endLine();
+    text.end();
     showRunContinues(context, id);
   }
   // The failure has already been printed.

@@ -49,6 +49,8 @@ test('a run that somebody stopped is called that, and found by it; scripts may h
   expect(received).toHaveLength(2);
   const { items } = JSON.parse((await run(['runs', 'list', '--status', 'stopped', '-o', 'json'], { dataDir })).stdout);
   expect(items).toMatchObject([{ status: 'canceled' }]);
-  const { code, stderr } = await run(['runs', 'list', '--status', 'dead'], { dataDir });
-  expect([code, stderr]).toEqual([2, expect.not.stringContaining('canceled')]);
+  for (const word of ['dead', 'constructor']) {
+    const { code, stderr } = await run(['runs', 'list', '--status', word], { dataDir });
+    expect([code, stderr]).toEqual([2, expect.not.stringContaining('canceled')]);
+  }
 });
