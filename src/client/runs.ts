@@ -3,7 +3,7 @@ import type { JournalEventWire } from '../wire/journal-event.ts';
 import { runs } from '../wire/sessions/runs.ts';
 import { namingWhat } from './named-not-found.ts';
 import type { CallManagement } from './references.ts';
-import { type TailOptions, tailRun } from './run-tail.ts';
+import { type TailOptions, tailRun } from './turns/run-tail.ts';
 import type { Address } from './transport/transport.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 

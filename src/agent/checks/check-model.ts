@@ -8,7 +8,7 @@ import { redactorOfEndpoint } from '../../outbound/secrets/endpoint-secrets.ts';
 import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { type ListedModel, listModels } from '../models/list-models.ts';
 import type { ModelTool } from '../models/message.ts';
-import { END_OF_THINKING, hasThinkingTags } from '../models/thinking-tags.ts';
+import { END_OF_THINKING, hasThinkingTags } from '../models/reading/thinking-tags.ts';
 import { type Ask, makeAsk, type TimedCall } from './timed-call.ts';
 
 const LIST_TIMEOUT_MS = 5_000;

@@ -5,7 +5,7 @@ import type { RunError } from '../../domain/sessions/run.ts';
 import { holdBudget } from './hold-budget.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
 import { callModel, type CallEnd, CallStopped, type ModelCall, type ModelReply } from './call/model-call.ts';
-import { makeRetrying, type RetriedCall } from './retrying.ts';
+import { makeRetrying, type RetriedCall } from './call/retrying.ts';
 import type { Channel } from '../port/signals.ts';
 
 export interface Asking extends RetriedCall {

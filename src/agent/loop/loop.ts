@@ -5,7 +5,7 @@ import { makeAskStep } from './ask-step.ts';
 import { askWithin } from './ask-within.ts';
 import { makeCompactor } from './compaction.ts';
 import { makeContextParts } from './context-parts.ts';
-import { makeCurrentModel } from './current-model.ts';
+import { makeCurrentModel } from './call/current-model.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import {
   type AnsweredCall,

@@ -12,7 +12,7 @@ import { answerOffline } from './offline.ts';
 import { OPENAI_CHAT } from './openai-chat.ts';
 import type { Protocol } from './protocol.ts';
 import { makeByteReader } from './read-reply.ts';
-import { splitThinking } from './thinking-tags.ts';
+import { splitThinking } from './reading/thinking-tags.ts';
 import { writeBody } from './write-body.ts';
 
 /** Where the events of one reply go, and what limits it. */

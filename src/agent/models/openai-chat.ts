@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { remember } from '../../domain/remember.ts';
 import type { Ending, TakeEvent } from './event.ts';
-import { makeKeptLists } from './kept-lists.ts';
+import { makeKeptLists } from './reading/kept-lists.ts';
 import type { ModelGrant } from '../port/grants.ts';
 import type {
   AssistantMessage,
@@ -15,9 +15,9 @@ import type {
 } from './message.ts';
 import { acceptedName, cutReply, type Meter, type Protocol, type ReplyReader, textIn } from './protocol.ts';
 import { chatFormat, sentToolSchema } from './sent-schema.ts';
-import { inTags } from './thinking-tags.ts';
+import { inTags } from './reading/thinking-tags.ts';
 import { CHAT_ENDINGS, chatUsage, KEPT_LISTS, THINKING_FIELDS } from './server-quirks.ts';
-import { makeCallDeltas } from './call-deltas.ts';
+import { makeCallDeltas } from './reading/call-deltas.ts';
 
 /** The field in which thinking is sent back when its server named none: see `proof` of `ThinkingPart`. */
 const [USUAL_FIELD] = THINKING_FIELDS;

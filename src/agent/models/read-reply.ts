@@ -1,7 +1,7 @@
 // From the bytes of a response to the events of a reply, within its limit.
 import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import type { TakeEvent } from './event.ts';
-import { makeEventLines, type ServerEvent } from './event-lines.ts';
+import { makeEventLines, type ServerEvent } from './reading/event-lines.ts';
 import { makeMeter, type Protocol } from './protocol.ts';
 import { faultOfEvent, UpstreamFault } from './upstream-fault.ts';
 

@@ -1,5 +1,5 @@
 // What the agent says and does, as it appears in a conversation on a terminal.
-import { type ConversationEvent, textOfDelta } from '../../client/messages.ts';
+import { type ConversationEvent, textOfDelta } from '../../client/turns/messages.ts';
 import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';

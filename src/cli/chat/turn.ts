@@ -1,6 +1,6 @@
 // One turn of a conversation: sent, shown as it happens, and stopped by Ctrl-C.
 import type { Client } from '../../client/client.ts';
-import type { Conversation } from '../../client/conversation.ts';
+import type { Conversation } from '../../client/turns/conversation.ts';
 import type { KeyVerbs } from '../../client/key-verbs.ts';
 import { isClientFailure } from '../../client/transport/client-error.ts';
 import { messageOf } from '../../domain/errors.ts';

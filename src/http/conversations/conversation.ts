@@ -3,7 +3,7 @@ import { MB } from '../../domain/byte-units.ts';
 import { type Halt, makeHalt } from '../../domain/halt.ts';
 import type { ServerResponse } from 'node:http';
 import { ErrandError, type ErrorReason } from '../../domain/errors.ts';
-import { continueByOf } from '../../domain/sessions/continue-by.ts';
+import { continueByOf } from '../../domain/sessions/continued/continue-by.ts';
 import type { Run } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { KeyCaller } from '../../domain/people/user.ts';

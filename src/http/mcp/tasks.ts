@@ -2,7 +2,7 @@
 import type { Settings } from '../../domain/settings.ts';
 import { isTerminal } from '../../domain/sessions/run.ts';
 import { readOutputSchema } from '../../domain/schema/output-schema.ts';
-import { continueByOf } from '../../domain/sessions/continue-by.ts';
+import { continueByOf } from '../../domain/sessions/continued/continue-by.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { LookedAt } from '../../operations/turns/tasks.ts';
 import type { Conversation } from '../../operations/turns/turn.ts';

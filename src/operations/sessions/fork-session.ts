@@ -3,7 +3,7 @@ import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { overUserQuota } from '../../domain/people/user-quota.ts';
 import type { Caller } from '../../domain/people/user.ts';
-import type { Fork, ForkRefusal } from '../../domain/sessions/fork.ts';
+import type { Fork, ForkRefusal } from '../../domain/sessions/continued/fork.ts';
 import type { Session } from '../../domain/sessions/session.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Collector } from '../../execution/artifacts/collector.ts';

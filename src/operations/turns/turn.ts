@@ -1,7 +1,7 @@
 // A turn as the caller asked for it, in domain values: what the protocols' wire files produce.
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Link, Said } from '../../domain/sessions/history-chain.ts';
+import type { Link, Said } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */

@@ -3,7 +3,7 @@ import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
-import type { Link } from '../../domain/sessions/history-chain.ts';
+import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
 import { admitBackground, type BackgroundLimits, type BackgroundRefusal } from '../runs/admit-background.ts';

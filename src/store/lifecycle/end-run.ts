@@ -1,6 +1,6 @@
 // Ends runs: finalizing when the agent has ended, settled when its message is written.
 import type { NewEvent } from '../../domain/sessions/journal-event.ts';
-import type { Link } from '../../domain/sessions/history-chain.ts';
+import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { CallTiming } from '../../domain/sessions/call-timing.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import {

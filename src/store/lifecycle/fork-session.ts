@@ -3,7 +3,7 @@
 // Nothing that was said is copied: the fork refers to the runs where they are, and they stay as long as it does. Its files are listed
 // afterwards, in parts (`artifacts/copied-workspaces.ts`).
 import { newId } from '../../domain/ids.ts';
-import type { Fork, ForkRefusal, Forked } from '../../domain/sessions/fork.ts';
+import type { Fork, ForkRefusal, Forked } from '../../domain/sessions/continued/fork.ts';
 import type { Session, SessionStatus } from '../../domain/sessions/session.ts';
 import { makeAuditedWrite, type Note } from '../audit/record-entry.ts';
 import type { Database } from '../engine/database.ts';

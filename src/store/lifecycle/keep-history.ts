@@ -1,5 +1,5 @@
 // What the client of a run that has ended has of the conversation, so that its next request is found to go on there (M1).
-import { type Link, linkAfter } from '../../domain/sessions/history-chain.ts';
+import { type Link, linkAfter } from '../../domain/sessions/continued/history-chain.ts';
 import type { Step, Transaction } from '../engine/statement.ts';
 
 /** `asked`: up to the user's message. A client has the answer alone, or all that was streamed; of a call of its tool, no text. */

@@ -1,7 +1,7 @@
 // A new run, inserted by the turn, or by the step of a firing, that it executes.
 import { newId } from '../../domain/ids.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Link } from '../../domain/sessions/history-chain.ts';
+import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, Run } from '../../domain/sessions/run.ts';
 import { NO_USAGE } from '../../domain/sessions/usage.ts';
 import type { Step, Transaction } from '../engine/statement.ts';

@@ -1,5 +1,5 @@
 // Finds the session that a client goes on with, by what it calls it or by what it resends of it (M1).
-import type { Link } from '../../domain/sessions/history-chain.ts';
+import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 

@@ -1,7 +1,7 @@
 // API keys: their records, and what they are made for (B2).
 import { unprocessable } from '../../domain/errors.ts';
 import { KEY_SCOPES } from '../../domain/people/user.ts';
-import { continueByOf } from '../../domain/sessions/continue-by.ts';
+import { continueByOf } from '../../domain/sessions/continued/continue-by.ts';
 import { capabilityChoice, capabilityConfig, capabilityNames } from '../capabilities/capability.ts';
 import { endpoints } from '../endpoint.ts';
 import { listOf } from '../listing.ts';

@@ -1,6 +1,6 @@
 // Sessions: as the key of a session reads them, and as the management interface returns them for any user (§2.6,
 // §2.10-2.12).
-import { FORKED_WORKSPACES } from '../../domain/sessions/fork.ts';
+import { FORKED_WORKSPACES } from '../../domain/sessions/continued/fork.ts';
 import { type Session, SESSION_KINDS, SESSION_STATUSES } from '../../domain/sessions/session.ts';
 import { STOP_CAUSES, STOP_STATES } from '../../domain/sessions/stop.ts';
 import { capabilityConfig } from '../capabilities/capability.ts';

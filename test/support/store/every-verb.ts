@@ -1,5 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
-import { NOTHING_SAID } from '../../../src/domain/sessions/history-chain.ts';
+import { NOTHING_SAID } from '../../../src/domain/sessions/continued/history-chain.ts';
 import { GRACE_MS } from '../../../src/store/objects.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
 import { vi } from 'vitest';

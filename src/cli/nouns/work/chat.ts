@@ -1,13 +1,13 @@
 // `errand chat`: one turn of the agent, or a conversation.
 import type { Command } from 'commander';
-import type { Ask, Conversation } from '../../../client/conversation.ts';
+import type { Ask, Conversation } from '../../../client/turns/conversation.ts';
 import {
   addToMessage,
   type ConversationEvent,
   type PartialMessage,
   textOfDelta,
   textOfMessage,
-} from '../../../client/messages.ts';
+} from '../../../client/turns/messages.ts';
 import { converse } from '../../chat/converse.ts';
 import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';

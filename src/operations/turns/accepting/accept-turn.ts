@@ -6,7 +6,7 @@ import { secondsUntilRenewal, wordsOf } from '../../../domain/budgets/decide.ts'
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../../domain/capabilities/capability-config.ts';
-import { userWords } from '../../../domain/sessions/clients-words.ts';
+import { userWords } from '../../../domain/sessions/continued/clients-words.ts';
 import { previewOf, textOf, titleOf, type UserBlock } from '../../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../../domain/errors.ts';
 import { overUserQuota } from '../../../domain/people/user-quota.ts';

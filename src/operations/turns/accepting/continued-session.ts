@@ -1,7 +1,7 @@
 // Where a turn continues (M1, M3).
 import { ErrandError, unprocessable } from '../../../domain/errors.ts';
 import type { KeyCaller } from '../../../domain/people/user.ts';
-import type { Said } from '../../../domain/sessions/history-chain.ts';
+import type { Said } from '../../../domain/sessions/continued/history-chain.ts';
 import type { Log } from '../../../log/log.ts';
 import type { ConversationNote } from '../../../store/lifecycle/accept-run.ts';
 import type { Store } from '../../../store/open-store.ts';

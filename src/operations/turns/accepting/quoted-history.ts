@@ -1,5 +1,5 @@
 // What a client says was said before, as a text that a session begins with (M1).
-import type { Said } from '../../../domain/sessions/history-chain.ts';
+import type { Said } from '../../../domain/sessions/continued/history-chain.ts';
 import type { InputBlock } from '../turn.ts';
 
 /** A block before the user's message; none where nothing was said. */

@@ -1,7 +1,7 @@
 // Which tool call a delta belongs to, for servers that omit the index, the id or both, or repeat what was said.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import type { TakeEvent } from './event.ts';
-import { checkParts, textIn } from './protocol.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.ts';
+import type { TakeEvent } from '../event.ts';
+import { checkParts, textIn } from '../protocol.ts';
 
 export interface CallDeltas {
   /** Takes `tool_calls` of a delta: a list; one object, of Text Generation Inference. */

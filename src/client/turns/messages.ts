@@ -1,9 +1,9 @@
 // The Messages protocol as the client speaks it: the stream's events, and the message they add up to.
-import { isJsonObject, type JsonValue } from '../domain/json.ts';
-import type { MessageWire, UsageWire } from '../wire/messages/message.ts';
-import type { MessagesStreamEvent } from '../wire/messages/stream-event.ts';
-import { ClientError, type FailureTrace } from './transport/client-error.ts';
-import type { ServerEvent } from './transport/event-stream.ts';
+import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import type { MessageWire, UsageWire } from '../../wire/messages/message.ts';
+import type { MessagesStreamEvent } from '../../wire/messages/stream-event.ts';
+import { ClientError, type FailureTrace } from '../transport/client-error.ts';
+import type { ServerEvent } from '../transport/event-stream.ts';
 
 /** An event of a run that has not failed. */
 export type ConversationEvent = Exclude<MessagesStreamEvent, { readonly type: 'error' | 'ping' }>;

@@ -1,15 +1,15 @@
 // One turn with the agent. A broken stream is rejoined where it broke; meanwhile, the run continues in the daemon.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { ClientError, isClientFailure, type FailureTrace } from './transport/client-error.ts';
-import { readEvents } from './transport/event-stream.ts';
-import { exchange } from './transport/exchange.ts';
-import type { MessageWire } from '../wire/messages/message.ts';
-import type { MessagesRequest } from '../wire/messages/request.ts';
+import { ClientError, isClientFailure, type FailureTrace } from '../transport/client-error.ts';
+import { readEvents } from '../transport/event-stream.ts';
+import { exchange } from '../transport/exchange.ts';
+import type { MessageWire } from '../../wire/messages/message.ts';
+import type { MessagesRequest } from '../../wire/messages/request.ts';
 import { type ConversationEvent, readConversationEvent, readMessage } from './messages.ts';
-import { makeReconnectBackoff, type ReconnectBackoff } from './transport/reconnect-backoff.ts';
-import { withIdleTimeout, openStream, retry } from './transport/stream-connection.ts';
-import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
+import { makeReconnectBackoff, type ReconnectBackoff } from '../transport/reconnect-backoff.ts';
+import { withIdleTimeout, openStream, retry } from '../transport/stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from '../transport/transport.ts';
 
 /** What to ask, with whose key, and how long to keep trying. */
 export interface Ask {

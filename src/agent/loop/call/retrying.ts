@@ -1,10 +1,10 @@
 // What happens between the tries of a model call: patience while its server is down, what watchers hear, and a configuration that changes.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunError } from '../../domain/sessions/run.ts';
-import { type FailedAt, makeRetries, type NextTry, type RetryPolicy } from '../models/retries.ts';
-import type { Channel } from '../port/signals.ts';
-import type { ModelCall } from './call/model-call.ts';
-import { type ModelFailure, seconds } from './call/model-failure.ts';
+import type { RunError } from '../../../domain/sessions/run.ts';
+import { type FailedAt, makeRetries, type NextTry, type RetryPolicy } from '../../models/retries.ts';
+import type { Channel } from '../../port/signals.ts';
+import type { ModelCall } from './model-call.ts';
+import { type ModelFailure, seconds } from './model-failure.ts';
 import type { CurrentModel } from './current-model.ts';
 import { beginModelWait, type ModelWait } from './model-wait.ts';
 

@@ -1,6 +1,6 @@
 // Puts together the lists that a server streams in pieces and wants back as a whole.
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
-import { checkParts } from './protocol.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.ts';
+import { checkParts } from '../protocol.ts';
 
 export interface KeptLists {
   /** Takes what a delta has of the lists. */

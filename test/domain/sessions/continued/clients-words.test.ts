@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { userWords } from '../../../src/domain/sessions/clients-words.ts';
+import { userWords } from '../../../../src/domain/sessions/continued/clients-words.ts';
 
 const REMINDER = '<system-reminder>\nThe date is 2026-11-29.\n</system-reminder>';
 const PLACE = '<environment_context>\n  <cwd>/srv</cwd>\n</environment_context>';

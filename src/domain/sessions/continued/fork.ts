@@ -1,5 +1,5 @@
 // A fork: a session that begins with the conversation of another one, up to a run of it (M2).
-import type { Session } from './session.ts';
+import type { Session } from '../session.ts';
 
 /** `as_of_run`: as that run has left it. `as_it_is`: as it was when the session was forked; what it was before is not known. */
 export const FORKED_WORKSPACES = ['as_of_run', 'as_it_is'] as const;

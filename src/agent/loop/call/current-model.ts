@@ -1,11 +1,11 @@
 // The model of an agent as models.yaml has it: a run that waits for it asks it where it is now, with the key that it has now.
-import type { EndpointKind } from '../../domain/capabilities/model.ts';
-import { ErrandError } from '../../domain/errors.ts';
-import { forAnotherModel } from '../conversation/recorded-message.ts';
-import { openModel } from '../models/open-model.ts';
-import type { Channel } from '../port/signals.ts';
-import type { ModelCall } from './call/model-call.ts';
-import type { ModelFailure } from './call/model-failure.ts';
+import type { EndpointKind } from '../../../domain/capabilities/model.ts';
+import { ErrandError } from '../../../domain/errors.ts';
+import { forAnotherModel } from '../../conversation/recorded-message.ts';
+import { openModel } from '../../models/open-model.ts';
+import type { Channel } from '../../port/signals.ts';
+import type { ModelCall } from './model-call.ts';
+import type { ModelFailure } from './model-failure.ts';
 
 const MAX_REPORTED = 1_000;
 /** Endpoints of which this thread has reported that they answer, by how they are configured. */

@@ -1,6 +1,6 @@
 // Requests beside a conversation, as clients send them.
 import { expect, test } from 'vitest';
-import { isSideRequest } from '../../../src/domain/sessions/side-requests.ts';
+import { isSideRequest } from '../../../../src/domain/sessions/continued/side-requests.ts';
 
 test.each([
   ['Open WebUI', '### Task:\nSuggest three follow-ups.\n### Chat History:\n<chat_history>\nUSER: hi\n</chat_history>'],

@@ -1,6 +1,6 @@
 // Events out of bytes, however they are cut.
 import { expect, test } from 'vitest';
-import { makeEventLines, type ServerEvent } from '../../../src/agent/models/event-lines.ts';
+import { makeEventLines, type ServerEvent } from '../../../../src/agent/models/reading/event-lines.ts';
 
 function read(pieces: readonly string[], maxBytes = 1_000): { events: ServerEvent[]; fits: boolean } {
   const events: ServerEvent[] = [];

@@ -1,7 +1,7 @@
 // Reports that a call waits for a server that is down, and how that ends, for those who watch the run.
-import type { EventPayloads } from '../../domain/sessions/journal-event.ts';
-import type { Channel } from '../port/signals.ts';
-import { type ModelCall, TOKENS } from './call/model-call.ts';
+import type { EventPayloads } from '../../../domain/sessions/journal-event.ts';
+import type { Channel } from '../../port/signals.ts';
+import { type ModelCall, TOKENS } from './model-call.ts';
 
 export interface ModelWait {
   /** The same call, whose first token ends the wait. */

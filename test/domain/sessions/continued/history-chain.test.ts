@@ -1,6 +1,6 @@
 // Conversations as clients resend them.
 import { expect, test } from 'vitest';
-import { linkAfter, NOTHING_SAID, type Said } from '../../../src/domain/sessions/history-chain.ts';
+import { linkAfter, NOTHING_SAID, type Said } from '../../../../src/domain/sessions/continued/history-chain.ts';
 
 const linkOf = (...said: Said[]) => said.reduce(linkAfter, NOTHING_SAID).toString('hex');
 const user = (text: string): Said => ({ role: 'user', text });

@@ -1,12 +1,12 @@
 // Follows a run's journal to its end, across as many connections as it takes.
 import type { IncomingMessage } from 'node:http';
-import { type EventType, TERMINAL_EVENTS } from '../domain/sessions/journal-event.ts';
-import type { JournalEventWire } from '../wire/journal-event.ts';
-import { ClientError, isClientFailure } from './transport/client-error.ts';
-import { readEvents } from './transport/event-stream.ts';
-import { makeReconnectBackoff } from './transport/reconnect-backoff.ts';
-import { withIdleTimeout, openStream, retry } from './transport/stream-connection.ts';
-import { lostWhile, traceOf, type Address, type Call } from './transport/transport.ts';
+import { type EventType, TERMINAL_EVENTS } from '../../domain/sessions/journal-event.ts';
+import type { JournalEventWire } from '../../wire/journal-event.ts';
+import { ClientError, isClientFailure } from '../transport/client-error.ts';
+import { readEvents } from '../transport/event-stream.ts';
+import { makeReconnectBackoff } from '../transport/reconnect-backoff.ts';
+import { withIdleTimeout, openStream, retry } from '../transport/stream-connection.ts';
+import { lostWhile, traceOf, type Address, type Call } from '../transport/transport.ts';
 
 export interface TailOptions {
   /** Called before each try to rejoin. */

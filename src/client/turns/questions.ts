@@ -1,10 +1,10 @@
 // The client's verbs on what agents ask and report.
-import type { InsightStatus } from '../domain/sessions/insight.ts';
-import type { JsonValue } from '../domain/json.ts';
-import { insights, type InsightWire } from '../wire/sessions/insight.ts';
-import { questions, type QuestionWire } from '../wire/sessions/question.ts';
-import type { CallManagement } from './references.ts';
-import { type Complete, type Verbs, verbsOf } from './verbs.ts';
+import type { InsightStatus } from '../../domain/sessions/insight.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { insights, type InsightWire } from '../../wire/sessions/insight.ts';
+import { questions, type QuestionWire } from '../../wire/sessions/question.ts';
+import type { CallManagement } from '../references.ts';
+import { type Complete, type Verbs, verbsOf } from '../verbs.ts';
 
 export interface Inputs extends Pick<Verbs<typeof questions>, 'list' | 'get' | 'expire'> {
   answer(id: string, answers: JsonValue): Promise<QuestionWire>;

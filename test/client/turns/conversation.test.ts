@@ -4,9 +4,9 @@ import { text as textFrom } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeClient } from '../../src/client/client.ts';
-import type { Conversation } from '../../src/client/conversation.ts';
-import { textOfDelta } from '../../src/client/messages.ts';
+import { makeClient } from '../../../src/client/client.ts';
+import type { Conversation } from '../../../src/client/turns/conversation.ts';
+import { textOfDelta } from '../../../src/client/turns/messages.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 

@@ -1,6 +1,6 @@
 // How sessions of a key are found: what administrators may write.
 import { expect, test } from 'vitest';
-import { continueByOf } from '../../../src/domain/sessions/continue-by.ts';
+import { continueByOf } from '../../../../src/domain/sessions/continued/continue-by.ts';
 
 test.each([
   ['history', { by: 'history' }],

@@ -1,5 +1,5 @@
 // Thinking that a model writes into its text, between tags at its start, for servers that don't separate it.
-import type { ModelEvent, TakeEvent } from './event.ts';
+import type { ModelEvent, TakeEvent } from '../event.ts';
 
 const OPENING = '<think>';
 export const END_OF_THINKING = '</think>';

@@ -1,8 +1,8 @@
 // Thinking that a model writes into its text, between tags.
 import { describe, expect, test } from 'vitest';
-import type { ModelEvent } from '../../../src/agent/models/event.ts';
-import { makeReplyCollector } from '../../../src/agent/models/reply.ts';
-import { splitThinking } from '../../../src/agent/models/thinking-tags.ts';
+import type { ModelEvent } from '../../../../src/agent/models/event.ts';
+import { makeReplyCollector } from '../../../../src/agent/models/reply.ts';
+import { splitThinking } from '../../../../src/agent/models/reading/thinking-tags.ts';
 
 const CALL: ModelEvent = { type: 'call-start', call: 0, id: 'c', name: 'add' };
 const USAGE: ModelEvent = { type: 'usage', usage: { outputTokens: 1 } };
