@@ -3,8 +3,8 @@ import type Connection from 'better-sqlite3';
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../../domain/clock.ts';
 
-/** Delay after a commit until the log is checked, once for all commits until then. */
-const LOOK_MS = 50;
+/** Delay after a commit until the log is checked, once for all commits until then: soon, as all that long texts have written is moved at once. */
+const LOOK_MS = 10;
 /** Without a commit for so long, the database is quiet. */
 const QUIET_MS = 5_000;
 /** Pages in the log at which they are moved: some 4 MB. On a full disk, what frees space is written where the log was before. */
