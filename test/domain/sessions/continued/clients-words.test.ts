@@ -35,7 +35,7 @@ test('many of them take no longer than the text', () => {
   expect(userWords('<system-reminder>'.repeat(1_000_000))).toHaveLength(17_000_000);
 });
 
-const RECORDED = join(import.meta.dirname, '../../support/http/recorded');
+const RECORDED = join(import.meta.dirname, '../../../support/http/recorded');
 
 interface Recorded {
   readonly isTurn: boolean;
