@@ -302,7 +302,9 @@ test('a metered model is called with a permit in hand, given back before tools r
   expect((await main.done).status).toBe('completed');
   const order = namesOf(main.signals).filter((t) => !['block-start', 'text', 'block-stop', 'answered'].includes(t));
   const permit = ['permit-wanted', 'permit-returned'];
-  expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, 'call-failed', 'log', ...permit, 'step', 'done']);
+  // Before the next try, it asks how the model is configured now.
+  const failed = ['call-failed', 'log', 'request'];
+  expect(order).toEqual([...permit, 'step', 'tool-result', ...permit, ...failed, ...permit, 'step', 'done']);
 });
 
 test('a reply brings how its call went: its tries, and its pace until the first token', async () => {
