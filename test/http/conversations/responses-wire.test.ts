@@ -154,10 +154,7 @@ test.each<[JsonObject, string]>([
   [{ input: [{ role: 'system', content: 'x' }] }, 'input: must hold a message whose role is user'],
   [{ input: [{ role: 'user' }] }, 'input[0].content: must be a string or an array of blocks'],
   [saying({ type: 'input_text', text: '' }), 'input[0].content: must not be empty'],
-  [
-    saying({ type: 'input_audio' }),
-    'input[0].content[0].type: must be one of input_text, text, input_image, input_file',
-  ],
+  [saying({ type: 'input_audio' }), 'input[0].content[0].type: audio is not supported: send what it says as text'],
   [
     saying({ type: 'input_image', file_id: 'file-1' }),
     'input[0].content[0].file_id: is not supported: send the image as a data: URL',
