@@ -88,7 +88,7 @@ describe.skipIf(!probe.ok)('a command', () => {
     writeFileSync(join(elsewhere, 'large'), Buffer.alloc(60 * MIB, 1));
     const waits = 'echo >started; until [ -e go ]; do sleep 0.01; done';
     const ended = run(workspace, `${waits}; for i in 1 2 3; do head -c 9000000 /dev/urandom >part$i; done`);
-    await vi.waitFor(() => statSync(join(workspace, 'started')));
+    await vi.waitFor(() => statSync(join(workspace, 'started')), { timeout: 60_000 });
     rmSync(join(elsewhere, 'large'));
     writeFileSync(join(workspace, 'go'), '');
     expect(await ended).toMatchObject({ stopped: 'quota' });
