@@ -1,8 +1,8 @@
 // The schema of the store, its version, and the migrations that lead to it.
-import { auditAnchor } from './migrations/036-audit-anchor.ts';
-import { largeRows } from './migrations/037-large-rows.ts';
-import { pins } from './migrations/038-pins.ts';
-import { disabledUsers } from './migrations/039-disabled-users.ts';
+import { auditAnchor } from './migrations/released/036-audit-anchor.ts';
+import { largeRows } from './migrations/released/037-large-rows.ts';
+import { pins } from './migrations/released/038-pins.ts';
+import { disabledUsers } from './migrations/released/039-disabled-users.ts';
 import { workspaces } from './migrations/040-workspaces.ts';
 import { smallBlobs } from './migrations/041-small-blobs.ts';
 import { objects as objectNotes } from './migrations/042-objects.ts';
