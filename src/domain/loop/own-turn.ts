@@ -4,6 +4,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Characters from which on rendering, parsing, reading or storing a text is such a step. */
 export const LONG_TEXT = 262_144;
 
+/** Milliseconds from which on work is long: a turn of the loop has no two pieces of it. */
+export const LONG_WORK_MS = 5;
+
+/** How many pieces of long work were done in this turn of the loop or in the one before it. */
+let longWork = 0;
+
+/** Whether this turn of the loop may be long already: other long work waits for a later one. */
+export const isTurnTaken = (): boolean => longWork > 0;
+
+/** Says that long work is done in this turn, also where that is known only afterwards. */
+export function takeTurn(): void {
+  longWork += 1;
+  // The first of them may come in this very turn, before others that wait in it.
+  setImmediate(() => setImmediate(() => (longWork -= 1)));
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
@@ -11,7 +27,13 @@ let last: Promise<unknown> = Promise.resolve();
  * done in one turn, and make it long. A step that asks for another and waits for it would wait for ever.
  */
 export async function inOwnTurn<Result>(step: () => Result | Promise<Result>): Promise<Result> {
-  const done = last.then(async () => nextTurn()).then(step);
+  const done = last.then(freeTurn).then(step);
   last = done.catch(() => undefined);
   return done;
+}
+
+async function freeTurn(): Promise<void> {
+  do await nextTurn();
+  while (isTurnTaken());
+  takeTurn();
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { inOwnTurn } from '../../../src/domain/loop/own-turn.ts';
+import { inOwnTurn, isTurnTaken, takeTurn } from '../../../src/domain/loop/own-turn.ts';
 
 test('steps that come together are done one a turn of the loop, in their order', async () => {
   let turn = 0;
@@ -26,4 +26,18 @@ test('a step begins when the one before it has ended, also with an error', async
   await expect(failed).rejects.toThrow('Gone.');
   await second;
   expect(done).toEqual(['first', 'second']);
+});
+
+test('a step waits for a turn in which no other long work is done', async () => {
+  const done: string[] = [];
+  const step = inOwnTurn(() => done.push('step'));
+  // As work that isn't known to be long before it is done.
+  setImmediate(() => {
+    takeTurn();
+    done.push('work');
+    setImmediate(() => done.push('next turn'));
+  });
+  await step;
+  expect(done).toEqual(['work', 'next turn', 'step']);
+  expect(isTurnTaken()).toBe(true);
 });

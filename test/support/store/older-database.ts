@@ -1,7 +1,7 @@
 // A database as an earlier Errand has left it: of the oldest schema that is migrated, or of a later one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Connection from 'better-sqlite3';
 import { OLDEST_SCHEMA as OLDEST } from '../../../src/store/engine/schema.ts';
 
@@ -28,9 +28,9 @@ export async function olderDatabase(file: string, version = OLDEST): Promise<voi
   connection.exec(SCHEMA);
   connection.exec(ROWS);
   connection.pragma('foreign_keys = OFF');
-  for (const name of readdirSync(MIGRATIONS)
-    .toSorted()
-    .slice(0, version - OLDEST)) {
+  const files = readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const inOrder = files.toSorted((one, other) => basename(one).localeCompare(basename(other)));
+  for (const name of inOrder.slice(0, version - OLDEST)) {
     const [sql] = Object.values((await import(pathToFileURL(join(MIGRATIONS, name)).href)) as Record<string, string>);
     connection.exec(sql!);
   }

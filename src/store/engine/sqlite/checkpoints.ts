@@ -2,9 +2,10 @@
 import type Connection from 'better-sqlite3';
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../../domain/clock.ts';
+import { isTurnTaken, takeTurn } from '../../../domain/loop/own-turn.ts';
 
-/** Delay after a commit until the log is checked, once for all commits until then: soon, as all that long texts have written is moved at once. */
-const LOOK_MS = 10;
+/** Delay after a commit until the log is checked, once for all commits until then. */
+const LOOK_MS = 50;
 /** Without a commit for so long, the database is quiet. */
 const QUIET_MS = 5_000;
 /** Pages in the log at which they are moved: some 4 MB. On a full disk, what frees space is written where the log was before. */
@@ -15,6 +16,11 @@ const SOME_PAGES = 250;
 const ALARM_BYTES = 64 * MB;
 
 export interface Checkpoints {
+  /**
+   * Called before each commit: moves the pages of a full log, and returns whether it has. They may have taken long, so the commit comes in
+   * a later turn of the loop; and as long texts fill the log at once, the pages of no second one are ever added to them.
+   */
+  makeRoom(): boolean;
   /** Called after each commit. */
   committed(): void;
   /** Bytes of a log that grows because a reader keeps an old snapshot of the database open; null otherwise. */
@@ -46,6 +52,8 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
   const pageBytes = (connection.pragma('page_size', { simple: true }) as number) + 24;
   let [nextAt, alarmAt] = [FULL_PAGES, ALARM_BYTES];
   let heldBytes: number | null = null;
+  /** The pages that the file of the log has: the most that the log had since it was cut. */
+  let longest = 0;
   let committedAt = 0;
   const timers: { soon?: Timer | undefined; quiet?: Timer | undefined } = {};
   let stopped = false;
@@ -54,25 +62,52 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
     timers.soon = undefined;
     timers.quiet?.cancel();
     if (stopped) return;
-    try {
-      const { log } = statements.look.get()!;
+    if (isTurnTaken()) return void setImmediate(look);
+    reportFailure(() => {
+      const { log } = read();
       const isQuiet = clock.monotonic() - committedAt >= QUIET_MS;
-      if (isQuiet && log >= SOME_PAGES) move(log >= FULL_PAGES ? statements.cut : statements.move);
-      else if (log >= nextAt) move(statements.move);
-      if (!isQuiet && log >= SOME_PAGES) timers.quiet = clock.after(QUIET_MS, look);
+      if (isQuiet && longest >= FULL_PAGES) move(log, statements.cut);
+      else if (log >= (isQuiet ? SOME_PAGES : nextAt)) move(log, statements.move);
+      if (!isQuiet && (log >= SOME_PAGES || longest >= FULL_PAGES)) timers.quiet = clock.after(QUIET_MS, look);
+    });
+  }
+
+  function read(): LogState {
+    const state = statements.look.get()!;
+    longest = Math.max(longest, state.log);
+    return state;
+  }
+
+  function makeRoom(): boolean {
+    return reportFailure(() => {
+      const { log, checkpointed } = read();
+      // The next commit begins the log anew when all of it is in the file.
+      if (log < nextAt || log === checkpointed) return false;
+      move(log, statements.move);
+      return true;
+    });
+  }
+
+  function reportFailure<Result>(work: () => Result): Result | false {
+    try {
+      return work();
     } catch (error) {
       // Not again at the very next commit.
       nextAt += FULL_PAGES;
       failed(error);
+      return false;
     }
   }
 
-  function move(statement: Statement): void {
+  function move(pages: number, statement: Statement): void {
+    takeTurn();
     const { log, checkpointed } = statement.get()!;
-    // A reader of an old snapshot keeps the log from restarting, however much of it is in the file.
-    const isHeld = checkpointed < log;
-    nextAt = isHeld ? log + FULL_PAGES : FULL_PAGES;
-    const bytes = log * pageBytes;
+    // A reader of an old snapshot keeps the log from restarting, however much of it is in the file; and while another process moves pages,
+    // there are no figures.
+    const isHeld = checkpointed < log || log < 0;
+    nextAt = isHeld ? pages + FULL_PAGES : FULL_PAGES;
+    if (statement === statements.cut && log === 0) longest = 0;
+    const bytes = pages * pageBytes;
     heldBytes = isHeld && bytes >= ALARM_BYTES ? bytes : null;
     if (heldBytes === null) alarmAt = ALARM_BYTES;
     else if (bytes >= alarmAt) {
@@ -82,6 +117,7 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
   }
 
   return {
+    makeRoom,
     committed: () => {
       committedAt = clock.monotonic();
       timers.soon ??= clock.after(LOOK_MS, look);

@@ -68,6 +68,7 @@ export function openDatabase(
     health,
     reserve,
     logSync,
+    makeRoom: checkpoints.makeRoom,
     committed: (events) => {
       checkpoints.committed();
       if (events.length > 0) for (const listener of listeners) listener(events);

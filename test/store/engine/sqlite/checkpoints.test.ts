@@ -37,6 +37,7 @@ function open() {
     database,
     pass,
     burdens,
+    add: async () => database.write(addTeam)(),
     logBytes: () => statSync(`${file}-wal`).size,
     fileBytes: () => statSync(file).size,
     /** Writes this many megabytes, one per commit, each followed by the check after a commit unless there is no pause. */
@@ -98,4 +99,25 @@ test('a reader that keeps the log growing is reported at each doubling; the log 
   await fixture.pass(5_000);
   expect(fixture.database.burden()).toBeNull();
   expect(fixture.logBytes()).toBeLessThan(MB);
+});
+
+test('a full log is moved before the next commit, without waiting to be looked at', async () => {
+  const fixture = open();
+  // More than a full log, in one commit.
+  await Promise.all(Array.from({ length: 8 }, async () => fixture.add()));
+  expect(fixture.fileBytes()).toBeLessThan(MB);
+  await fixture.add();
+  expect(fixture.fileBytes()).toBeGreaterThan(7 * MB);
+  const bytes = fixture.logBytes();
+  await fixture.add();
+  expect(fixture.logBytes()).toBe(bytes);
+});
+
+test('a log that a reader holds is no reason not to commit', async () => {
+  const fixture = open();
+  await fixture.add();
+  const reader = fixture.readBeside();
+  for (let at = 0; at < 12; at += 1) await fixture.add();
+  reader.end();
+  expect(fixture.logBytes()).toBeGreaterThan(12 * MB);
 });

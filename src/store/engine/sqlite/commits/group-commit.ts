@@ -2,6 +2,7 @@
 // loop.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrandError } from '../../../../domain/errors.ts';
+import { isTurnTaken, LONG_WORK_MS, takeTurn } from '../../../../domain/loop/own-turn.ts';
 import type { CommitWatch, Durability } from '../../database.ts';
 import type { PendingVerb } from './commit.ts';
 import { type BatchParts, type CommittedBatch, makeBatchWriter } from './write-batch.ts';
@@ -29,10 +30,12 @@ export interface GroupCommit {
 export interface GroupCommitParts extends BatchParts {
   /** Makes what was committed durable; null where each commit does so itself. */
   readonly logSync: LogSync | null;
+  /** What comes before each commit; returns whether it was work of which there is no more in this turn of the loop. */
+  makeRoom(): boolean;
 }
 
 export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
-  const { clock, logSync } = parts;
+  const { clock, logSync, makeRoom } = parts;
   const watches: CommitWatch[] = [];
   const batches = makeBatchWriter(parts, watches);
   const pauseAfter = makePauses();
@@ -46,9 +49,15 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     scheduled = undefined;
     const [first] = pending;
     if (first === undefined || syncing !== undefined) return;
+    if (isTurnTaken() || makeRoom()) {
+      scheduled = setImmediate(flush);
+      return;
+    }
     const batch = pending;
     pending = [];
-    const committed = batches.write(batch, clock.monotonic() - first.askedAt < LOCK_WAIT_MS);
+    const startedAt = clock.monotonic();
+    const committed = batches.write(batch, startedAt - first.askedAt < LOCK_WAIT_MS);
+    if (clock.monotonic() - startedAt >= LONG_WORK_MS) takeTurn();
     if (committed === 'locked') {
       pending = [...batch, ...pending];
       scheduled = setTimeout(flush, LOCK_RETRY_MS);
