@@ -2,14 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../domain/json.ts';
 import type { OfficeEventWire } from '../wire/journal-event.ts';
+import type { RunWords } from '../wire/office/stream.ts';
 import { ClientError, isClientFailure } from './transport/client-error.ts';
 import { readEvents } from './transport/event-stream.ts';
 import { isTransient } from './transport/reconnect-backoff.ts';
 import { withIdleTimeout, openStream } from './transport/stream-connection.ts';
 import { lostWhile, traceOf, type Address } from './transport/transport.ts';
 
-/** An event of an Office Mode stream (§2.14). A newer daemon may send other types, too. */
-export type OfficeEvent = OfficeEventWire;
+/** An event of an Office Mode stream (§2.14); words are on the floor's alone. A newer daemon may send other types, too. */
+export type OfficeEvent = OfficeEventWire | RunWords;
 
 /**
  * What a watcher learns. `open`: connected; unless `resumed`, events before this moment may be missing. `reset`: the
@@ -68,7 +69,8 @@ export async function* followOffice(
 }
 
 function cursorAfter(news: OfficeNews, last: string | null): string | null {
-  if (news.kind === 'event') return String(news.event.id);
+  // Words come after events that are newer than they are.
+  if (news.kind === 'event') return news.event.type === 'run.words' ? last : String(news.event.id);
   return news.kind === 'reset' ? news.id : last;
 }
 

@@ -111,7 +111,7 @@ function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, 
     for await (const news of client.office.follow({ lastEventId, signal: controller.signal })) {
       if (controller.signal.aborted) return;
       if (news.kind === 'event') {
-        lastEventId = String(news.event.id);
+        if (news.event.type !== 'run.words') lastEventId = String(news.event.id);
         take(news.event);
         if (news.event.type === 'run.queued') missed();
       } else if (news.kind === 'lost') {

@@ -30,10 +30,22 @@ export function floorFrame(state: AppState, floor: FloorState, size: Size): read
 
 function body(state: AppState, floor: FloorState, { columns, rows }: Size): readonly Line[] {
   const office = officeShown(state);
-  const teams = teamLines(office, floor.teamId, columns, teamRows(rows));
+  if (floor.picker !== null) return pickerLines(office, floor.picker, columns, rows);
+  const width = columns - paneWidth(columns);
+  const teams = teamLines(office, floor.teamId, width, teamRows(rows));
   const runs = visibleRows(office, floor);
   const above = teams.length === 0 ? [] : rows > ROOMY_ROWS ? [...teams, EMPTY] : teams;
-  return [...above, ...runLines({ state, office, floor, runs }, columns, rows - above.length)];
+  const lines = [...above, ...runLines({ state, office, floor, runs }, width, rows - above.length)];
+  if (width === columns) return lines;
+  const pane = paneLines(state, floor, chosenRun(runs, floor), { columns: columns - width, rows });
+  return beside(exactly(lines, rows), pane, width);
+}
+
+/** One block of lines beside another. */
+function beside(left: readonly Line[], right: readonly Line[], width: number): readonly Line[] {
+  return left.map(({ spans, selected = false }, at) => ({
+    spans: [...selectedSpans(clip(spans, width), selected), ...(right[at]?.spans ?? [])],
+  }));
 }
 
 /** From here on, teams and runs stand apart. */

@@ -42,6 +42,11 @@ export interface Reading {
   readonly failure: ClientError | null;
 }
 
+export interface ChosenCall {
+  readonly id: string;
+  readonly isUnfolded: boolean;
+}
+
 export interface DeskState {
   readonly name: 'desk';
   readonly sessionId: string;
@@ -51,8 +56,10 @@ export interface DeskState {
   readonly readings: Readonly<Partial<Record<string, Reading>>>;
   readonly log: EventLog;
   readonly stream: DeskStream;
-  /** Results of tool calls are shown in full. */
+  /** Whatever may be folded is shown in full. */
   readonly isUnfolded: boolean;
+  /** The call that is chosen, by its tool use, and whether it alone is shown in full. */
+  readonly call: ChosenCall | null;
   /** The file that is chosen, by its path. */
   readonly chosenFile: Choice;
   /** The file that is wanted on this machine. */
@@ -63,16 +70,17 @@ export interface DeskState {
 
 export const EMPTY_LOG: EventLog = { events: [], lastSeqs: new Map(), isAtEnd: true, hasOlder: false };
 
-export function desk(sessionId: string): DeskState {
+export function desk(sessionId: string, log: EventLog = EMPTY_LOG): DeskState {
   return {
     name: 'desk',
     sessionId,
     tab: 'live',
     positions: {},
     readings: {},
-    log: EMPTY_LOG,
+    log,
     stream: { kind: 'connecting', failure: null },
     isUnfolded: false,
+    call: null,
     chosenFile: FIRST,
     wanted: null,
     pausedAt: null,

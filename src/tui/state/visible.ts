@@ -3,40 +3,28 @@ import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, type Row } from './office.ts';
 import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
-import type { FloorState, Order } from './screens.ts';
-
-const begun = ({ startedAt, updatedAt, finishedAt }: Row) => startedAt ?? finishedAt ?? updatedAt;
-
-/** Live runs first, those that run before those that wait for their turn. Rows keep their places as long as they can. */
-const COMPARE: Readonly<Record<Order, (a: Row, b: Row) => number>> = {
-  newest: (a, b) => rank(a) - rank(b) || (isLive(a) ? begun(b) - begun(a) : (b.finishedAt ?? 0) - (a.finishedAt ?? 0)),
-  longest: (a, b) => rank(a) - rank(b) || begun(a) - begun(b),
-  cost: (a, b) => b.cost - a.cost,
-  tokens: (a, b) => b.tokens - a.tokens,
-};
-
-const rank = (row: Row) => (row.status === 'running' ? 0 : row.status === 'pending' ? 1 : 2);
+import { inOrder } from './order.ts';
+import type { FloorState } from './screens.ts';
 
 /** The rows to show. Runs of which only the ids are known wait for their snapshot. */
-export function visibleRows({ rows }: Office, { teamId, status, order, find }: FloorState): Row[] {
+export function visibleRows({ rows }: Office, { teamId, status, order, isReversed, find }: FloorState): Row[] {
   const words = find
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  return [...rows.values()]
-    .filter(
-      (row) =>
-        row.title !== '' &&
-        (teamId === null || (row.teamId ?? UNASSIGNED_TEAM_ID) === teamId) &&
-        (status === 'all' || row.status === status) &&
-        (words.length === 0 || hasWords(row, words)),
-    )
-    .sort((a, b) => COMPARE[order](a, b) || (a.runId < b.runId ? 1 : -1));
+  const shown = [...rows.values()].filter(
+    (row) =>
+      row.title !== '' &&
+      (teamId === null || (row.teamId ?? UNASSIGNED_TEAM_ID) === teamId) &&
+      (status === 'all' || row.status === status) &&
+      (words.length === 0 || hasWords(row, words)),
+  );
+  return inOrder(shown, order, isReversed);
 }
 
 function hasWords(row: Row, words: readonly string[]): boolean {
-  const { title, username, fullName, teamName, now, error, runId, sessionId } = row;
-  const text = [title, username, fullName, teamName, now, error, runId, sessionId].join(' ').toLowerCase();
+  const { title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId } = row;
+  const text = [title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId].join(' ').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -46,6 +34,17 @@ const AHEAD = 48;
 /** Live runs of the office, with or without rows. */
 export function liveCount({ overview }: Office): number {
   return overview.running + overview.pending;
+}
+
+/** What there is beside the rows: live runs that have none yet, and those of today that are over and have none any more. */
+export function beyondRows(office: Office): { readonly live: number; readonly earlier: number } {
+  const known = [...office.rows.values()].filter(({ title }) => title !== '');
+  const live = known.filter(isLive).length;
+  const { completed, failed, idle } = office.overview;
+  return {
+    live: office.isFull ? Math.max(0, liveCount(office) - live) : 0,
+    earlier: Math.max(0, completed + failed + idle - (known.length - live)),
+  };
 }
 
 /** Whether the user comes to the end of the live runs that have rows, and there are more. */

@@ -47,6 +47,11 @@ export function widthOf(text: string): number {
   return PLAIN.test(text) ? text.length : widths.get(text);
 }
 
+/** How many columns foreign text takes in full. */
+export function shownWidth(text: string): number {
+  return widthOf(safeLines.get(text).trimEnd());
+}
+
 const widths = remember((text) => clustersOf(text).reduce((sum, { width }) => sum + width, 0));
 
 /**
@@ -62,6 +67,23 @@ export function fit(text: string, width: number, align: 'start' | 'end' = 'start
 }
 
 const safeLines = remember(safeLine);
+
+/** The same, but cut at its beginning: of what is being written, the end matters. It begins with a whole word where it can. */
+export function fitTail(text: string, width: number): string {
+  if (width <= 0) return '';
+  const line = safeLine(text).trim();
+  if (widthOf(line) <= width) return fit(line, width);
+  const clusters = clustersOf(line);
+  let from = clusters.length;
+  for (let room = width - 1; from > 0 && room >= clusters[from - 1]!.width; from -= 1) room -= clusters[from - 1]!.width;
+  const tail = clusters
+    .slice(from)
+    .map(({ text }) => text)
+    .join('');
+  const word = tail.indexOf(' ');
+  const whole = clusters[from - 1]?.text === ' ' || word < 0 || word > tail.length / 2 ? tail : tail.slice(word + 1);
+  return fit(`…${whole}`, width);
+}
 
 function cutTo(line: string, width: number): string {
   let cut = '';

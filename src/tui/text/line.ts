@@ -1,6 +1,7 @@
 // A line of the screen: spans of text with a role each. Layout makes lines, the theme makes them colours.
 import { keepByWorth, type Worthy } from '../../terminal/fit-columns.ts';
 import { fit, widthOf } from './fit.ts';
+import { sparkline } from './graphs.ts';
 
 /** What a text is, for its colour. */
 export const ROLES = [
@@ -43,6 +44,11 @@ export function cell(text: string, width: number, role: Role = 'plain', align: '
   return { text: fit(text, width, align), role };
 }
 
+/** Values as a small graph: those of nothing are faint, so that the others stand out. */
+export function graph(values: readonly (number | null)[]): readonly Span[] {
+  return Array.from(sparkline(values), (character, at) => span(character, values[at] ? 'accent' : 'faint'));
+}
+
 export function widthOfSpans(spans: readonly Span[]): number {
   return spans.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
@@ -65,6 +71,18 @@ export interface Part extends Worthy {
 export function partsWithin(room: number, parts: readonly Part[]): readonly Part[] {
   const shown = parts.filter(({ span: { text } }) => text !== '');
   return keepByWorth(shown, (kept) => widthOfSpans(kept.map((part) => part.span)) <= room);
+}
+
+/** Spans of a line that stay or go together. They begin with their distance. */
+export interface Group extends Worthy {
+  readonly spans: readonly Span[];
+}
+
+/** The spans of those that fit into so many columns, as above. */
+export function groupsWithin(room: number, groups: readonly Group[]): readonly Span[] {
+  const widths = new Map(groups.map((group) => [group, widthOfSpans(group.spans)]));
+  const kept = keepByWorth(groups, (some) => some.reduce((sum, group) => sum + widths.get(group)!, 0) <= room);
+  return kept.flatMap(({ spans }) => spans);
 }
 
 /** A line of exactly `width` columns, with the parts that there is room for at its right end. */
