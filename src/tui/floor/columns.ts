@@ -1,8 +1,7 @@
 // The columns of runs, and what each is worth when there is no room for all.
 import { compact } from '../../domain/figures.ts';
-import { stopwatch } from '../../terminal/durations.ts';
-import { relativeTime } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
+import { doingOf, hasChanged, isNew, timeOf } from '../state/doing.ts';
 import type { Row } from '../state/office.ts';
 import { isLive } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
@@ -10,13 +9,8 @@ import { barOf } from '../text/graphs.ts';
 import { type Role, type Span, span } from '../text/line.ts';
 import type { Column } from '../text/table.ts';
 
-/** How long a change shows, and how long a new run does. */
-const CHANGED_MS = 1500;
-const NEW_MS = 5000;
-
 /** `now` is this machine's clock; `skewMs` makes it the daemon's. `hasNodes`: there are several, and each run has one. */
 export function runColumns(now: number, skewMs: number, hasNodes: boolean): readonly Column<Row>[] {
-  const elapsed = (row: Row) => stopwatch((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
     { title: '', width: 1, worth: 100, cell: (row) => span(runStyleOf(row).glyph, runStyleOf(row).role) },
@@ -32,10 +26,10 @@ export function runColumns(now: number, skewMs: number, hasNodes: boolean): read
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     ...(hasNodes ? [NODE] : []),
-    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
+    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, now + skewMs), quiet(row)) },
     { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
-    { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
+    { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doingOf(row, now + skewMs) },
   ];
 }
 
@@ -47,11 +41,8 @@ const NODE: Column<Row> = {
   cell: (row) => span(row.node ?? '–', 'dim'),
 };
 
-const timeOf = (row: Row, elapsed: (row: Row) => string) =>
-  row.startedAt === null && row.finishedAt !== null ? '' : elapsed(row);
-
 const titleRole = (row: Row, now: number): Role =>
-  now - row.firstSeenAt < NEW_MS ? 'fresh' : isLive(row) ? 'plain' : 'dim';
+  isNew(row, now) ? 'fresh' : isLive(row) ? 'plain' : 'dim';
 
 /** The bar of what runs; what has not begun has an empty one, what is over none. */
 function progress(row: Row, width: number): readonly Span[] {
@@ -65,20 +56,7 @@ function progress(row: Row, width: number): readonly Span[] {
   ];
 }
 
-function doing(row: Row, at: number): Span {
-  if (row.status === 'failed') return span(row.error ?? 'failed', 'failed');
-  if (row.modelWait !== null) {
-    const { model, since } = row.modelWait;
-    return span(`waits ${stopwatch(at - since)} for ${model}`, 'waiting');
-  }
-  if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
-  if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');
-  if (row.status === 'pending') return span(row.now ?? 'waits for a slot', 'dim');
-  return span(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'dim');
-}
-
 /** The two columns before a row: whether it is chosen, and whether it has just changed. */
-export function gutter(isChosen: boolean, changedAt: number, now: number): readonly Span[] {
-  const changed = now - changedAt < CHANGED_MS;
-  return [span(isChosen ? '❯' : ' ', 'accent'), span(changed ? '▎' : ' ', 'accent')];
+export function gutter(isChosen: boolean, row: Row, now: number): readonly Span[] {
+  return [span(isChosen ? '❯' : ' ', 'accent'), span(hasChanged(row, now) ? '▎' : ' ', 'accent')];
 }

@@ -1,7 +1,8 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
+import { emptyText, ORDER_WORDS } from '../state/floor-words.ts';
 import { hasNodes, isLive, type Office, type Row } from '../state/office.ts';
-import type { FloorState, Order } from '../state/screens.ts';
+import type { FloorState } from '../state/screens.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
 import { runStyleOf } from '../state/run-style.ts';
@@ -60,7 +61,7 @@ function runLines({ state, office, floor, runs }: Runs, width: number, height: n
   const start = windowStart(runs.length, chosen, room);
   const lines = runs.slice(start, start + room).map((run, at): Line => {
     const isChosen = start + at === chosen;
-    return { spans: [...gutter(isChosen, run.changedAt, now), ...row(run), span(' ')], selected: isChosen };
+    return { spans: [...gutter(isChosen, run, now), ...row(run), span(' ')], selected: isChosen };
   });
   return [
     listLine({ state, office, floor, runs }, chosen, width),
@@ -89,17 +90,4 @@ function listLine({ office, floor, runs }: Runs, chosen: number, width: number):
   const total = known - live + Math.max(live, office.isFull ? liveCount(office) : 0);
   const all = runs.length < total ? ` of ${total}` : '';
   return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
-}
-
-const ORDER_WORDS: Readonly<Record<Order, string>> = {
-  newest: 'newest first',
-  longest: 'longest first',
-  cost: 'by cost',
-  tokens: 'by tokens',
-};
-
-function emptyText({ office, connection }: AppState, { find, status, teamId }: FloorState): string {
-  if (office.loadedAt === null) return connection.readFailure?.message ?? 'Reading the office…';
-  if (find !== '' || status !== 'all' || teamId !== null) return 'Nothing matches. Esc shows everything.';
-  return 'No runs today. They show here as soon as somebody asks for something.';
 }

@@ -2,19 +2,11 @@
 import { compact } from '../../domain/figures.ts';
 import { money } from '../../terminal/money.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import type { BudgetWire } from '../../wire/people/budget.ts';
 import type { Office, Team } from '../state/office.ts';
+import { type BudgetStanding, budgetStandingOf, teamsInOrder } from '../state/teams.ts';
 import { barOf, gather, sparkline } from '../text/graphs.ts';
-import { type Line, type Role, type Span, span } from '../text/line.ts';
+import { type Line, type Span, span } from '../text/line.ts';
 import { type Column, layOut } from '../text/table.ts';
-
-/** The teams in the order in which `t` goes through them: those that spent most first. */
-export function teamsInOrder({ teams }: Office): readonly Team[] {
-  return [...teams].sort(
-    (a, b) =>
-      b.today_cost_usd - a.today_cost_usd || b.today_total_tokens - a.today_total_tokens || (a.name < b.name ? -1 : 1),
-  );
-}
 
 /** At most `rows` lines, with a heading. The chosen team is always among them. */
 export function teamLines(office: Office, chosenId: string | null, width: number, rows: number): readonly Line[] {
@@ -51,7 +43,7 @@ function columnsFor({ flows, budgets }: Office): readonly Column<Team>[] {
       width: 20,
       most: 32,
       worth: 80,
-      cell: (team, width) => budgetCell(standingOf(team, budgets.get(team.id)), width),
+      cell: (team, width) => budgetCell(budgetStandingOf(team, budgets.get(team.id)), width),
     },
     {
       title: 'TOKENS',
@@ -83,32 +75,10 @@ function graph(values: readonly (number | null)[]): readonly Span[] {
   return characters.map((character, at) => span(character, values[at] ? 'accent' : 'faint'));
 }
 
-const NEARLY = 0.8;
-
-/** How much of a budget is used, from 0, and what it is. */
-interface Standing {
-  readonly share: number;
-  readonly label: string;
-}
-
-/** Null without a budget. Without the budgets themselves, the team's own amount is compared with its cost of today. */
-function standingOf({ budget_amount_usd: amount, today_cost_usd: cost }: Team, budget?: BudgetWire): Standing | null {
-  if (budget === undefined) return amount === null ? null : { share: shareOf(cost, amount), label: money(amount) };
-  const { unit, limit, spent, period } = budget;
-  const most = unit === 'usd' ? money(limit) : `${compact(limit)} tokens`;
-  return { share: shareOf(spent, limit), label: `${most}${period === 'day' ? '' : PERIODS[period]}` };
-}
-
-const PERIODS = { month: '/month', all: ' in all' };
-
-/** A budget of 0 is used up. */
-const shareOf = (spent: number, limit: number) => (limit === 0 ? 1 : spent / limit);
-
-function budgetCell(standing: Standing | null, width: number): readonly Span[] {
+function budgetCell(standing: BudgetStanding | null, width: number): readonly Span[] {
   if (standing === null) return [span('no budget', 'dim')];
-  const { share } = standing;
+  const { share, role } = standing;
   const label = ` ${standing.label}`;
   const [filled, rest] = barOf(share, Math.max(0, width - label.length));
-  const role: Role = share >= 1 ? 'failed' : share >= NEARLY ? 'waiting' : 'running';
   return [span('━'.repeat(filled), role), span('─'.repeat(rest), 'faint'), span(label, share >= 1 ? 'failed' : 'dim')];
 }

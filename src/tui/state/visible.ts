@@ -1,5 +1,5 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
-import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import { UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, type Row } from './office.ts';
 import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
@@ -27,7 +27,7 @@ export function visibleRows({ rows }: Office, { teamId, status, order, find }: F
     .filter(
       (row) =>
         row.title !== '' &&
-        (teamId === null || (row.teamId ?? UNASSIGNED_TEAM_ID) === teamId) &&
+        (teamId === null || (row.teamId ?? UNASSIGNED_TEAM.id) === teamId) &&
         (status === 'all' || row.status === status) &&
         (words.length === 0 || hasWords(row, words)),
     )
