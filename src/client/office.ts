@@ -4,6 +4,7 @@ import { office } from '../wire/office/office.ts';
 import { followOffice, type FollowOptions, type OfficeNews } from './office-stream.ts';
 import type { CallManagement } from './references.ts';
 import { queryOf } from './transport/query.ts';
+import { streamOpener } from './transport/stream-connection.ts';
 import type { Address } from './transport/transport.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 
@@ -34,10 +35,10 @@ const BASE = '/api/v1/office-mode';
 export function makeOffice(call: CallManagement, complete: Complete, { address, signal }: Connection): Office {
   return {
     ...verbsOf(office, call, complete),
-    follow: (options = {}) => followOffice(address, `${BASE}/stream`, { signal, ...options }),
+    follow: (options = {}) => followOffice(streamOpener(address, `${BASE}/stream`), { signal, ...options }),
     followSession: (id, { replay, ...options } = {}) => {
       const path = `${BASE}/sessions/${encodeURIComponent(id)}/stream${queryOf({ replay })}`;
-      return followOffice(address, path, { signal, ...options });
+      return followOffice(streamOpener(address, path), { signal, ...options });
     },
   };
 }

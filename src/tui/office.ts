@@ -3,7 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { render } from 'ink';
 import type { Client } from '../client/client.ts';
 import { App } from './app/app.ts';
-import { startFeed } from './app/feed.ts';
+import { startFeed } from './feed/feed.ts';
 import { makeStore } from './app/store.ts';
 import { h } from './screen/element.ts';
 import { desk } from './state/desk-state.ts';

@@ -11,7 +11,7 @@ import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
 import type { Action, Dispatch } from '../state/state.ts';
 import { deskFrame, itemsOf, roomOf, viewOfDesk } from './desk-frame.ts';
 import { chooseFile, chosenFile, freshAddress } from './files.ts';
-import { followSession, readEnd, readPage, updateDesk } from './follow-session.ts';
+import { followSession, readEnd, readPage, updateDesk } from '../feed/follow-session.ts';
 import { useReading } from './reading.ts';
 import { saveFile } from './save-file.ts';
 import { TABS } from './tabs.ts';

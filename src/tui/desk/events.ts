@@ -1,7 +1,7 @@
 // Every event as it came: its id, its place in the run, its type and payload.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { cell, type Line, span } from '../text/line.ts';
-import { shownEvents } from './event-log.ts';
+import { shownEvents } from '../feed/event-log.ts';
 import { rememberLines, type Tab, textLines } from './tab.ts';
 
 const MAX_CHARACTERS = 4000;

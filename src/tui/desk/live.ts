@@ -4,9 +4,9 @@ import type { DeskState } from '../state/desk-state.ts';
 import { fit, widthOf } from '../text/fit.ts';
 import { EMPTY, type Line, span } from '../text/line.ts';
 import { wrap } from '../text/wrap.ts';
-import { type Entries, entriesOf, type Entry } from './entries.ts';
-import { shownEvents } from './event-log.ts';
-import { type Rounds, roundSource } from './rounds.ts';
+import { type Entries, entriesOf, type Entry } from '../feed/entries.ts';
+import { shownEvents } from '../feed/event-log.ts';
+import { type Rounds, roundSource } from '../feed/sources.ts';
 import { folded, rememberLines, type Tab, textLines } from './tab.ts';
 
 const MARGIN = 2;

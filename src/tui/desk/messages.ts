@@ -1,12 +1,11 @@
 // The conversation as it is kept: messages with their attachments, the newest at the end.
-import type { Client } from '../../client/client.ts';
 import { momentOf } from '../../terminal/moments.ts';
 import { readableSize } from '../../terminal/sizes.ts';
 import type { OfficeMessagesWire } from '../../wire/office/session.ts';
 import { describeCall } from '../state/activity.ts';
 import { cell, EMPTY, type Line, span } from '../text/line.ts';
-import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Tab, textLines, readNextOf } from './tab.ts';
+import { type Messages, messageSource } from '../feed/sources.ts';
+import { folded, rememberLines, type Tab, textLines, readNextOf } from './tab.ts';
 
 type Message = OfficeMessagesWire['items'][number];
 type Block = Message['content']['content'][number];
@@ -48,34 +47,14 @@ function blockLines(block: Block, width: number, isUnfolded: boolean): readonly 
   }
 }
 
-/** So many at once: one message may be large. */
-const PAGE = 50;
-
-async function readPage(client: Client, sessionId: string, before?: Message): Promise<Page<Message>> {
-  const query = { limit: PAGE, ...(before !== undefined && { before_id: before.id }) };
-  const { items, has_more: hasOlder } = await client.office.messages(sessionId, query);
-  return { items, hasOlder };
-}
-
-type Known = Pages<Message> | undefined;
-
 export const messages: Tab = {
   name: 'messages',
   title: 'Messages',
   shortTitle: 'Mess',
-  source: {
-    name: 'messages',
-    read: async (client, sessionId, known) =>
-      withNewest(known as Known, await readPage(client, sessionId), ({ id }) => id),
-    readOlder: async (client, sessionId, known) => {
-      const pages = known as Pages<Message>;
-      return withOlder(pages, await readPage(client, sessionId, pages.items[0]));
-    },
-    changesWith: changesReads,
-  },
-  readNext: ({ positions }, data, view) => readNextOf(data as Known, positions.messages !== undefined, view.isAtStart),
+  source: messageSource,
+  readNext: ({ positions }, data, view) => readNextOf(data as Messages | undefined, positions.messages !== undefined, view.isAtStart),
   items: ({ isUnfolded }, data, room) => {
-    const list = (data as Known)?.items ?? [];
+    const list = (data as Messages | undefined)?.items ?? [];
     return {
       count: list.length,
       keyAt: (at) => list[at]?.id ?? 0,

@@ -1,25 +1,10 @@
 // What a tab of the desk is: its names, what it reads, and its items.
-import type { Client } from '../../client/client.ts';
 import type { DeskState, TabName } from '../state/desk-state.ts';
 import { type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
-import type { Pages } from './pages.ts';
+import type { Pages } from '../feed/pages.ts';
+import type { Source } from '../feed/sources.ts';
 import type { Items, View } from './viewport.ts';
-
-/** Reads what a tab shows, given what was read before. Throws ClientError. */
-export type Read = (client: Client, sessionId: string, known: unknown) => Promise<unknown>;
-
-/** Where a tab reads what events don't have. Tabs may share one. */
-export interface Source {
-  /** What it read is kept under this name. */
-  readonly name: string;
-  /** The newest of it, or all there is. */
-  readonly read: Read;
-  /** A page of the past before what is known. */
-  readonly readOlder?: Read;
-  /** Whether an event of this type changes what it shows. */
-  readonly changesWith: (type: string) => boolean;
-}
 
 /** Where lines are for: columns, and the time zone of their times. */
 export interface Room {
@@ -39,9 +24,6 @@ export interface Tab {
   /** `data` is what was read last; undefined before. */
   readonly items: (screen: DeskState, data: unknown, room: Room) => Items;
 }
-
-/** Events that come by the thousand and change nothing that is read. */
-export const changesReads = (type: string) => !type.startsWith('content_block');
 
 /** What pages of a list want: their past where the view comes to its end, and their newest where it returns to it. */
 export function readNextOf(

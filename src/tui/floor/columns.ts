@@ -1,10 +1,9 @@
 // The columns of runs, and what each is worth when there is no room for all.
 import { compact } from '../../domain/figures.ts';
-import { stopwatch } from '../../terminal/durations.ts';
 import { money } from '../../terminal/money.ts';
+import { doingOf, hasChanged, isNew, timeOf } from '../state/doing.ts';
 import type { Row } from '../state/office.ts';
 import { isLive } from '../state/office.ts';
-import { doingOf } from '../state/now.ts';
 import { ORDER_FACTS } from '../state/order.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import type { FloorState } from '../state/screens.ts';
@@ -12,10 +11,6 @@ import { fitTail, shownWidth } from '../text/fit.ts';
 import { barOf } from '../text/graphs.ts';
 import { cell, type Role, type Span, span } from '../text/line.ts';
 import type { Column } from '../text/table.ts';
-
-/** How long a change shows, and how long a new run does. */
-const CHANGED_MS = 1500;
-const NEW_MS = 5000;
 
 /** `now` is this machine's clock; `skewMs` makes it the daemon's. `hasNodes`: there are several, and each run has one. */
 interface ColumnsFor extends Pick<FloorState, 'order' | 'isReversed'> {
@@ -33,7 +28,6 @@ export function runColumns(given: ColumnsFor): readonly Column<Row>[] {
 }
 
 function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>[] {
-  const elapsed = (row: Row) => stopwatch((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
     { title: '', width: 1, worth: 100, cell: (row) => span(runStyleOf(row).glyph, runStyleOf(row).role) },
@@ -49,7 +43,7 @@ function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     ...(hasNodes ? [NODE] : []),
-    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
+    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, now + skewMs), quiet(row)) },
     { title: 'TOKENS', width: 7, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
     {
@@ -74,11 +68,8 @@ const NODE: Column<Row> = {
   cell: (row) => span(row.node ?? '–', 'dim'),
 };
 
-const timeOf = (row: Row, elapsed: (row: Row) => string) =>
-  row.startedAt === null && row.finishedAt !== null ? '' : elapsed(row);
-
 const titleRole = (row: Row, now: number): Role =>
-  now - row.firstSeenAt < NEW_MS ? 'fresh' : isLive(row) ? 'plain' : 'dim';
+  isNew(row, now) ? 'fresh' : isLive(row) ? 'plain' : 'dim';
 
 /** The bar of what runs; what has not begun has an empty one, what is over none. */
 function progress(row: Row, width: number): readonly Span[] {
@@ -101,7 +92,6 @@ function doingCell(row: Row, at: number, width: number): readonly Span[] {
 }
 
 /** The two columns before a row: whether it is chosen, and whether it has just changed. */
-export function gutter(isChosen: boolean, changedAt: number, now: number): readonly Span[] {
-  const changed = now - changedAt < CHANGED_MS;
-  return [span(isChosen ? '❯' : ' ', 'accent'), span(changed ? '▎' : ' ', 'accent')];
+export function gutter(isChosen: boolean, row: Row, now: number): readonly Span[] {
+  return [span(isChosen ? '❯' : ' ', 'accent'), span(hasChanged(row, now) ? '▎' : ' ', 'accent')];
 }

@@ -9,9 +9,9 @@ import { desk } from '../state/desk-state.ts';
 import { FIRST } from '../state/desk-state.ts';
 import { type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';
 import { type Action, officeShown } from '../state/state.ts';
+import { teamsInOrder } from '../state/teams.ts';
 import { indexOfChoice, moveChoice, visibleRows } from '../state/visible.ts';
 import { floorFrame } from './floor-frame.ts';
-import { teamsInOrder } from './teams.ts';
 
 function Floor({ state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
   const lines = floorFrame(state, screen, size);

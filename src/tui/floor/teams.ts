@@ -2,14 +2,13 @@
 import { compact } from '../../domain/figures.ts';
 import { money } from '../../terminal/money.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
-import type { BudgetWire } from '../../wire/people/budget.ts';
 import type { Flow } from '../state/flow.ts';
 import type { Office, Team } from '../state/office.ts';
-import { flowOfAll, pickableIds, teamsFound, teamsInOrder } from '../state/teams.ts';
+import { type BudgetStanding, budgetStandingOf, flowOfAll, pickableIds, teamsFound, teamsInOrder } from '../state/teams.ts';
 import type { TeamPicker } from '../state/screens.ts';
 import { indexOfChoice, windowStart } from '../state/visible.ts';
 import { barOf, gather } from '../text/graphs.ts';
-import { clip, graph, type Line, lineOf, type Role, type Span, span } from '../text/line.ts';
+import { clip, graph, type Line, lineOf, type Span, span } from '../text/line.ts';
 import { type Column, layOut } from '../text/table.ts';
 
 /** At most `rows` lines, with a heading. The chosen team is always among them; what there is no room for is summed up in the last one. */
@@ -89,7 +88,7 @@ function columnsFor({ flows, budgets }: Known): readonly Column<Team>[] {
       width: 20,
       most: 32,
       worth: 80,
-      cell: (team, width) => (team.id === MORE ? [] : budgetCell(standingOf(team, budgets.get(team.id)), width)),
+      cell: (team, width) => (team.id === MORE ? [] : budgetCell(budgetStandingOf(team, budgets.get(team.id)), width)),
     },
     { title: 'TOKENS', width: 6, worth: 50, ...right, cell: (team) => span(compact(team.today_total_tokens), 'dim') },
     { title: 'ACTIVE', width: 6, worth: 40, ...right, cell: (team) => span(compact(team.today_active), 'dim') },
@@ -103,32 +102,10 @@ function columnsFor({ flows, budgets }: Known): readonly Column<Team>[] {
   ];
 }
 
-const NEARLY = 0.8;
-
-/** How much of a budget is used, from 0, and what it is. */
-interface Standing {
-  readonly share: number;
-  readonly label: string;
-}
-
-/** Null without a budget. Without the budgets themselves, the team's own amount is compared with its cost of today. */
-function standingOf({ budget_amount_usd: amount, today_cost_usd: cost }: Team, budget?: BudgetWire): Standing | null {
-  if (budget === undefined) return amount === null ? null : { share: shareOf(cost, amount), label: money(amount) };
-  const { unit, limit, spent, period } = budget;
-  const most = unit === 'usd' ? money(limit) : `${compact(limit)} tokens`;
-  return { share: shareOf(spent, limit), label: `${most}${period === 'day' ? '' : PERIODS[period]}` };
-}
-
-const PERIODS = { month: '/month', all: ' in all' };
-
-/** A budget of 0 is used up. */
-const shareOf = (spent: number, limit: number) => (limit === 0 ? 1 : spent / limit);
-
-function budgetCell(standing: Standing | null, width: number): readonly Span[] {
+function budgetCell(standing: BudgetStanding | null, width: number): readonly Span[] {
   if (standing === null) return [span('no budget', 'dim')];
-  const { share } = standing;
+  const { share, role } = standing;
   const label = ` ${standing.label}`;
   const [filled, rest] = barOf(share, Math.max(0, width - label.length));
-  const role: Role = share >= 1 ? 'failed' : share >= NEARLY ? 'waiting' : 'running';
   return [span('━'.repeat(filled), role), span('─'.repeat(rest), 'faint'), span(label, share >= 1 ? 'failed' : 'dim')];
 }

@@ -5,6 +5,8 @@ import { type Choice, type DeskState, FIRST } from './desk-state.ts';
 import type { RunStatus } from './office.ts';
 import type { Order } from './order.ts';
 
+export { ORDERS, type Order } from './order.ts';
+
 export interface Screens {
   readonly floor: FloorState;
   readonly today: TodayState;

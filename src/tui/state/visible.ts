@@ -1,5 +1,5 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
-import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import { UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, type Row } from './office.ts';
 import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
@@ -15,7 +15,7 @@ export function visibleRows({ rows }: Office, { teamId, status, order, isReverse
   const shown = [...rows.values()].filter(
     (row) =>
       row.title !== '' &&
-      (teamId === null || (row.teamId ?? UNASSIGNED_TEAM_ID) === teamId) &&
+      (teamId === null || (row.teamId ?? UNASSIGNED_TEAM.id) === teamId) &&
       (status === 'all' || row.status === status) &&
       (words.length === 0 || hasWords(row, words)),
   );
@@ -37,11 +37,12 @@ export function liveCount({ overview }: Office): number {
 }
 
 /** What there is beside the rows: live runs that have none yet, and those of today that are over and have none any more. */
-export function beyondRows(office: Office): { readonly live: number; readonly earlier: number } {
+export function beyondRows(office: Office): Readonly<Record<'known' | 'live' | 'earlier', number>> {
   const known = [...office.rows.values()].filter(({ title }) => title !== '');
   const live = known.filter(isLive).length;
   const { completed, failed, idle } = office.overview;
   return {
+    known: known.length,
     live: office.isFull ? Math.max(0, liveCount(office) - live) : 0,
     earlier: Math.max(0, completed + failed + idle - (known.length - live)),
   };
@@ -54,11 +55,7 @@ export function wantsLiveRuns({ office, screens }: AppState): boolean {
   const known = [...office.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
   if (known >= Math.min(liveCount(office), MAX_LIVE_ROWS)) return false;
   const rows = visibleRows(office, floor);
-  const chosen = indexOfChoice(
-    rows.map(({ runId }) => runId),
-    floor.chosen,
-  );
-  return chosen + AHEAD >= rows.filter(isLive).length;
+  return indexOfRow(rows, floor) + AHEAD >= rows.filter(isLive).length;
 }
 
 const LIVE_FILTERS: ReadonlySet<FloorState['status']> = new Set(['all', 'running', 'pending']);
@@ -67,6 +64,18 @@ const LIVE_FILTERS: ReadonlySet<FloorState['status']> = new Set(['all', 'running
 export function indexOfChoice(ids: readonly string[], { id, index }: Choice): number {
   const at = id === null ? -1 : ids.indexOf(id);
   return at !== -1 ? at : Math.min(Math.max(0, index), ids.length - 1);
+}
+
+/** The place of the chosen one of the rows that are shown. */
+export function indexOfRow(rows: readonly Row[], { chosen }: Pick<FloorState, 'chosen'>): number {
+  return indexOfChoice(
+    rows.map(({ runId }) => runId),
+    chosen,
+  );
+}
+
+export function chosenRow(rows: readonly Row[], floor: Pick<FloorState, 'chosen'>): Row | undefined {
+  return rows[indexOfRow(rows, floor)];
 }
 
 /** The choice that is `by` further, within the ids. */

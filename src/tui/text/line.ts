@@ -26,10 +26,11 @@ export interface Span {
   readonly role: Role;
 }
 
-/** `selected` draws the line on the background of the selection. */
+/** `selected` draws the line on the background of the selection, but for what stands beside it. */
 export interface Line {
   readonly spans: readonly Span[];
   readonly selected?: boolean;
+  readonly beside?: readonly Span[];
 }
 
 export const EMPTY: Line = { spans: [] };
@@ -113,5 +114,5 @@ export function clip(spans: readonly Span[], width: number): readonly Span[] {
 
 /** The text of lines, without colours. */
 export function textOf(lines: readonly Line[]): string {
-  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+  return lines.map(({ spans, beside = [] }) => [...spans, ...beside].map(({ text }) => text).join('')).join('\n');
 }

@@ -1,5 +1,5 @@
 // Colours for roles: none, the terminal's own sixteen, the fixed ones of 256, or true colour; on dark and on light backgrounds.
-import type { Line, Role } from '../text/line.ts';
+import type { Line, Role, Span } from '../text/line.ts';
 import { nearestCodes } from './palette.ts';
 
 export type ColourDepth = 'none' | 'sixteen' | '256' | 'true';
@@ -106,7 +106,11 @@ export function themeFor(depth: ColourDepth, background: Background): Theme {
 }
 
 /** A line with its colours, ready for the terminal. Neighbours of one colour are drawn together: each change costs. */
-export function paintLine({ spans, selected = false }: Line, theme: Theme): string {
+export function paintLine({ spans, selected = false, beside = [] }: Line, theme: Theme): string {
+  return paintSpans(spans, selected, theme) + paintSpans(beside, false, theme);
+}
+
+function paintSpans(spans: readonly Span[], selected: boolean, theme: Theme): string {
   let painted = '';
   let codes = '';
   for (const { text, role } of spans) {

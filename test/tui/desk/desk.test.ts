@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
-import { append, prependPage } from '../../../src/tui/desk/event-log.ts';
+import { append, prependPage } from '../../../src/tui/feed/event-log.ts';
 import { deskFrame } from '../../../src/tui/desk/desk-frame.ts';
 import { TABS } from '../../../src/tui/desk/tabs.ts';
 import { desk, type DeskState, EMPTY_LOG, type TabName } from '../../../src/tui/state/desk-state.ts';

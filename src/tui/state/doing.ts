@@ -1,4 +1,4 @@
-// What a run does now, or has come to, in a few words.
+// What a run does now, or what became of it, in the words that every view has.
 import { stopwatch } from '../../terminal/durations.ts';
 import { relativeTime } from '../../terminal/moments.ts';
 import type { Role } from '../text/line.ts';
@@ -17,7 +17,7 @@ export interface Doing {
 const LONG_MS = 10_000;
 const QUIET: ReadonlySet<string | null> = new Set([THINKS, WRITES]);
 
-/** `at` is the daemon's clock. */
+/** `at` is the daemon's clock. The text is foreign. */
 export function doingOf(row: Row, at: number): Doing {
   if (row.status === 'failed') return doing(row.error ?? 'failed', 'failed');
   if (row.modelWait !== null) {
@@ -36,3 +36,18 @@ const doing = (text: string, role: Role, after = ''): Doing => ({ text, after, r
 function lasting({ updatedAt }: Row, at: number): string {
   return at - updatedAt < LONG_MS ? '' : `, ${stopwatch(at - updatedAt)}`;
 }
+
+/** How long a run has taken, or takes; empty for one that never began. */
+export function timeOf({ startedAt, finishedAt, updatedAt }: Row, at: number): string {
+  return startedAt === null && finishedAt !== null ? '' : stopwatch((finishedAt ?? at) - (startedAt ?? updatedAt));
+}
+
+/** How long a change shows, and how long a new run does. */
+const CHANGED_MS = 1500;
+const NEW_MS = 5000;
+
+/** Whether a run has just appeared. `now` is this machine's clock, here and below. */
+export const isNew = ({ firstSeenAt }: Row, now: number): boolean => now - firstSeenAt < NEW_MS;
+
+/** Whether something of a run has just changed. */
+export const hasChanged = ({ changedAt }: Row, now: number): boolean => now - changedAt < CHANGED_MS;

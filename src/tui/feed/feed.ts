@@ -53,7 +53,7 @@ export function startFeed(parts: FeedParts): Feed {
 
 /** One snapshot at a time: the next is due an interval after the last, or soon. */
 function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let isReading = false;
   let isWanted = false;
