@@ -1,0 +1,42 @@
+// Whether anybody looks: a page that nobody sees asks for nothing, and begins again at once when it is seen.
+
+/** A page may be hidden for so long before it rests. */
+const PATIENCE_MS = 60_000;
+
+/** Calls `rest` when nobody has looked for a while, and `wake` when somebody looks again. Returns how to end that. */
+export function watchAttention(rest: () => void, wake: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isResting = false;
+  const sleep = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (isResting) return;
+    isResting = true;
+    rest();
+  };
+  const look = () => {
+    if (document.hidden) {
+      timer ??= setTimeout(sleep, PATIENCE_MS);
+      return;
+    }
+    clearTimeout(timer);
+    timer = undefined;
+    if (isResting) {
+      isResting = false;
+      wake();
+    }
+  };
+  document.addEventListener('visibilitychange', look);
+  // A page that is put away, or that its device puts to sleep, keeps no connection.
+  document.addEventListener('freeze', sleep);
+  addEventListener('pagehide', sleep);
+  addEventListener('pageshow', look);
+  look();
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', look);
+    document.removeEventListener('freeze', sleep);
+    removeEventListener('pagehide', sleep);
+    removeEventListener('pageshow', look);
+  };
+}

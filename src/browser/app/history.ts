@@ -1,0 +1,44 @@
+// The address of the page and its way back: each session has an address, and each view of the floor.
+import type { AppState, ScreenState } from '../../tui/state/state.ts';
+import type { FloorState } from '../../tui/state/screens.ts';
+import type { DeskState } from '../../tui/state/desk-state.ts';
+import { addressOf, screensOf } from './address.ts';
+
+export interface PageHistory {
+  /** The address of a screen. */
+  readonly addressOf: (screen: FloorState | DeskState) => string;
+  /** The screens of the address that the page has. */
+  readonly screens: () => readonly ScreenState[];
+  /** Brings the address in line with what is drawn. */
+  readonly follow: (state: AppState) => void;
+  readonly close: () => void;
+}
+
+/** `go` is called when the user goes back or forth. */
+export function makeHistory(root: string, go: (screens: readonly ScreenState[]) => void): PageHistory {
+  const addressFor = (screen: FloorState | DeskState) => `${root}${addressOf(screen)}`;
+  const screens = () => screensOf(location.pathname.slice(root.length), location.search);
+  let shownName = '';
+  const popped = () => {
+    shownName = '';
+    go(screens());
+  };
+  addEventListener('popstate', popped);
+  return {
+    addressOf: addressFor,
+    screens,
+    close: () => removeEventListener('popstate', popped),
+    follow({ screens }) {
+      const screen = screens.at(-1);
+      if (screen === undefined || screen.name === 'today') return;
+      const address = addressFor(screen);
+      const name = screen.name === 'desk' ? screen.sessionId : screen.name;
+      const isOther = shownName !== '' && shownName !== name;
+      shownName = name;
+      if (address === `${location.pathname}${location.search}`) return;
+      // Filters and tabs are no steps of the way.
+      if (isOther) history.pushState(null, '', address);
+      else history.replaceState(null, '', address);
+    },
+  };
+}
