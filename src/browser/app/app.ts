@@ -36,6 +36,10 @@ export async function startOffice(place: Element): Promise<void> {
     place.replaceChildren(view.element);
   };
 
+  // A link that is opened where the office is open changes no more than this.
+  addEventListener('hashchange', () => {
+    if (location.hash.includes('code=')) location.reload();
+  });
   const code = takeCode();
   if (code === null) return show('first');
   try {

@@ -3,10 +3,13 @@ import { compact } from '../../domain/figures.ts';
 import { clockOf } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
 import { standingOf } from '../../tui/state/connection.ts';
+import type { Flow } from '../../tui/state/flow.ts';
 import type { Office, RunStatus } from '../../tui/state/office.ts';
 import { runStyleOf } from '../../tui/state/run-style.ts';
 import { type AppState, officeShown } from '../../tui/state/state.ts';
+import { flowOfAll } from '../../tui/state/teams.ts';
 import { h, setAttribute, setClass, setText } from '../page/element.ts';
+import { graph } from '../page/graph.ts';
 
 const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const satisfies readonly RunStatus[];
 
@@ -39,12 +42,15 @@ export function headerView({ root, pause, help, leave }: HeaderParts): Header {
     return made;
   };
   const pauses = button('Pause', pause);
+  const hour = graph();
+  let flows: ReadonlyMap<string, Flow> | null = null;
   const element = h(
     'header',
     { class: 'top' },
     h('a', { class: 'brand', href: root, 'data-floor': true }, 'Errand office'),
     h('ul', { class: 'counters', 'aria-label': 'Runs of today' }, ...counters.map(({ element }) => element)),
     h('p', { class: 'figures' }, spent, slots),
+    h('span', { class: 'all' }, hour.element),
     h('p', { class: 'state' }, standing, clock, told),
     h('div', { class: 'buttons' }, pauses, button('Keys', help), button('Log out', leave)),
   );
@@ -55,6 +61,10 @@ export function headerView({ root, pause, help, leave }: HeaderParts): Header {
       const office = officeShown(state);
       for (const { status, count } of counters) {
         setText(count, office.loadedAt === null ? '–' : compact(office.overview[status]));
+      }
+      if (office.flows !== flows) {
+        flows = office.flows;
+        hour.draw(flowOfAll(flows.values()), 'Tokens of all teams in the last hour, by minutes');
       }
       setText(spent, spentText(office));
       setText(slots, slotsText(office));

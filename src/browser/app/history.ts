@@ -14,11 +14,16 @@ export interface PageHistory {
   readonly close: () => void;
 }
 
+/** What is typed is in the address once nothing was typed for so long. */
+const SETTLED_MS = 300;
+
 /** `go` is called when the user goes back or forth. */
 export function makeHistory(root: string, go: (screens: readonly ScreenState[]) => void): PageHistory {
   const addressFor = (screen: FloorState | DeskState) => `${root}${addressOf(screen)}`;
   const screens = () => screensOf(location.pathname.slice(root.length), location.search);
   let shownName = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  history.scrollRestoration = 'manual';
   const popped = () => {
     shownName = '';
     go(screens());
@@ -27,7 +32,10 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
   return {
     addressOf: addressFor,
     screens,
-    close: () => removeEventListener('popstate', popped),
+    close() {
+      clearTimeout(timer);
+      removeEventListener('popstate', popped);
+    },
     follow({ screens }) {
       const screen = screens.at(-1);
       if (screen === undefined || screen.name === 'today') return;
@@ -35,10 +43,11 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
       const name = screen.name === 'desk' ? screen.sessionId : screen.name;
       const isOther = shownName !== '' && shownName !== name;
       shownName = name;
+      clearTimeout(timer);
       if (address === `${location.pathname}${location.search}`) return;
-      // Filters and tabs are no steps of the way.
+      // Filters and tabs are no steps of the way; browsers refuse many changes a second.
       if (isOther) history.pushState(null, '', address);
-      else history.replaceState(null, '', address);
+      else timer = setTimeout(() => history.replaceState(null, '', address), SETTLED_MS);
     },
   };
 }

@@ -92,9 +92,15 @@ function makeDrawing({ header, help, pages, follow, refused }: DrawingParts) {
   const notice = h('p', { class: 'notice' });
   const element = h('div', { class: 'office' }, header.element, main, notice, help.element);
   let isOver = false;
+  let shown: Pick<ScreenView<never>, 'left'> | null = null;
 
   function show<S>(page: ScreenView<S>, state: AppState, screen: S): void {
-    if (main.firstElementChild !== page.element) main.replaceChildren(page.element);
+    if (shown !== page) {
+      shown?.left();
+      main.replaceChildren(page.element);
+      page.enter();
+      shown = page;
+    }
     page.draw(state, screen);
   }
 
@@ -113,7 +119,6 @@ function makeDrawing({ header, help, pages, follow, refused }: DrawingParts) {
       header.draw(state);
       follow(state);
       const screen = state.screens.at(-1);
-      if (screen?.name !== 'desk') pages.desk.rest();
       if (screen?.name === 'desk') show(pages.desk, state, screen);
       else show(pages.floor, state, floorIn(state));
       setText(notice, state.notice?.text ?? '');

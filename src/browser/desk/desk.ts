@@ -35,8 +35,9 @@ export function deskView(parts: DeskParts): DeskView {
   const place = h('section', { class: 'tab', 'aria-label': 'Live' });
   const element = h('div', { class: 'desk' }, head.element, nav.element, place, newest);
   const feed = makeDeskFeed(client, dispatch);
-  const scrolling = makeScrolling(redraw);
+  const scrolling = makeScrolling(element, redraw);
   let views = new Map<TabName, TabView>();
+  let isNew = true;
   let shown: { readonly sessionId: string; readonly tab: TabName } | null = null;
 
   const set = (change: (screen: DeskState) => Partial<DeskState>) =>
@@ -57,6 +58,11 @@ export function deskView(parts: DeskParts): DeskView {
   return {
     element,
     rest: () => feed.rest(),
+    left: () => feed.rest(),
+    enter() {
+      shown = null;
+      isNew = true;
+    },
     close() {
       feed.rest();
       scrolling.close();
@@ -81,6 +87,8 @@ export function deskView(parts: DeskParts): DeskView {
         view.draw(input);
       });
       shown = { sessionId, tab: name };
+      if (isNew) head.focus();
+      isNew = false;
       setShown(newest, tab.startsAtEnd && !scrolling.sight().isAtEnd);
       feed.look(input, tab, scrolling.sight());
     },

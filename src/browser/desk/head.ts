@@ -13,6 +13,8 @@ import { safeLine } from '../page/safe-text.ts';
 export interface Head {
   readonly element: HTMLElement;
   readonly draw: (state: AppState, screen: DeskState) => void;
+  /** Those who hear the page begin at its heading. */
+  readonly focus: () => void;
 }
 
 export function headView(root: string): Head {
@@ -20,16 +22,18 @@ export function headView(root: string): Head {
   const [title, about] = [h('bdi'), h('bdi')];
   const [doing, standing, told] = [h('bdi'), h('span'), h('span', { class: 'unseen', role: 'status' })];
   const [time, tokens, cost] = [h('span'), h('span'), h('span', { class: 'is-money' })];
+  const heading = h('h1', { tabindex: '-1' }, glyph, ' ', title);
   const element = h(
     'div',
     { class: 'head' },
     h('a', { class: 'back', href: root, 'data-floor': true }, '← Floor'),
-    h('h1', {}, glyph, ' ', title),
+    heading,
     h('p', { class: 'about' }, about, ' ', doing),
     h('p', { class: 'figures' }, time, tokens, cost, standing, told),
   );
   return {
     element,
+    focus: () => heading.focus({ preventScroll: true }),
     draw(state, screen) {
       const office = officeShown(state);
       const rows = [...office.rows.values()].filter((row) => row.sessionId === screen.sessionId && row.title !== '');

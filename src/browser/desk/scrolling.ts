@@ -18,13 +18,14 @@ const LINE_PX = 60;
 const height = () => document.documentElement.scrollHeight;
 const isNearEnd = () => innerHeight + scrollY >= height() - NEAR_PX;
 
-/** `redraw` is called when the user comes to a beginning or an end. */
-export function makeScrolling(redraw: () => void): Scrolling {
+/** `redraw` is called when the user comes to a beginning or an end of the element, which fills the page. */
+export function makeScrolling(element: Element, redraw: () => void): Scrolling {
   let isFollowing = true;
   let isAtStart = true;
   let isAtEnd = true;
 
   const scrolled = () => {
+    if (!element.isConnected) return;
     isFollowing = isNearEnd();
     const changed = isAtEnd !== isFollowing || isAtStart !== scrollY < NEAR_PX;
     isAtEnd = isFollowing;

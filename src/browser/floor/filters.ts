@@ -17,8 +17,8 @@ export interface Filters {
   readonly pickTeam: () => void;
 }
 
-/** `change` is called with what its user has chosen. */
-export function filtersView(change: (over: Partial<FloorState>) => void): Filters {
+/** `change` is called with what its user has chosen, `done` when they have found what they typed. */
+export function filtersView(change: (over: Partial<FloorState>) => void, done: () => void): Filters {
   const find = h('input', { type: 'search', id: 'find', autocomplete: 'off', spellcheck: 'false', maxlength: '200' });
   const team = h('select', { id: 'team' });
   const status = h('select', { id: 'status' }, ...STATUS_FILTERS.map((value) => h('option', { value }, wordOf(value))));
@@ -38,7 +38,10 @@ export function filtersView(change: (over: Partial<FloorState>) => void): Filter
   status.addEventListener('change', () => change({ status: status.value as FloorState['status'] }));
   order.addEventListener('change', () => change({ order: order.value as FloorState['order'], isReversed: false }));
   all.addEventListener('click', () => change({ find: '', teamId: null, status: 'all' }));
-  element.addEventListener('submit', (event) => event.preventDefault());
+  element.addEventListener('submit', (event) => {
+    event.preventDefault();
+    done();
+  });
   const drawTeams = redrawOn(team);
 
   return {

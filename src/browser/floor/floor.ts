@@ -25,18 +25,35 @@ export interface FloorView extends ScreenView<FloorState> {
 export function floorView({ addressOf, act, redraw, open, copy }: FloorParts): FloorView {
   const set = (over: Partial<FloorState>) =>
     act({ type: 'update', name: 'floor', update: (floor) => ({ ...floor, ...over }) });
-  const filters = filtersView((over) => set({ ...over, chosen: FIRST }));
   const teams = teamsView(redraw);
   const runs = runsView(addressOf, redraw);
+  const filters = filtersView(
+    (over) => set({ ...over, chosen: FIRST }),
+    () => runs.focus(),
+  );
   const element = h('div', { class: 'floor' }, teams.element, filters.element, runs.element);
 
   listen(element, act, open);
 
   const presses = makePresses({ set, open, copy, runs, filters });
+  let isBack = false;
+  let scrolledTo = 0;
+  const scrolled = () => {
+    if (element.isConnected && !isBack) scrolledTo = scrollY;
+  };
+  addEventListener('scroll', scrolled, { passive: true });
 
   return {
     element,
-    close: () => runs.close(),
+    close() {
+      removeEventListener('scroll', scrolled);
+      runs.close();
+    },
+    left() {
+      // What took its place may be shorter already: the last place is that of the last drawing.
+      isBack = true;
+    },
+    enter: () => undefined,
     press: (key, state, floor) => {
       const press = presses[key];
       press?.(state, floor);
@@ -47,6 +64,11 @@ export function floorView({ addressOf, act, redraw, open, copy }: FloorParts): F
       teams.draw(office, floor.teamId);
       filters.draw(office, floor);
       runs.draw(state, floor);
+      if (isBack) {
+        scrollTo(0, scrolledTo);
+        runs.focus(floor.chosen.id);
+      }
+      isBack = false;
     },
     reached: (state) => {
       if (!runs.isEndSeen()) return state;
@@ -74,8 +96,11 @@ function listen(element: HTMLElement, act: Dispatch, open: (sessionId: string) =
     }
   });
   element.addEventListener('focusin', (event) => {
-    const id = (event.target as Element).closest('[data-row]')?.getAttribute('data-row');
-    if (id != null) act(updateFloor(({ chosen }) => ({ chosen: chosen.id === id ? chosen : { id, index: 0 } })));
+    const row = (event.target as Element).closest('[data-row]');
+    const id = row?.getAttribute('data-row');
+    if (row == null || id == null) return;
+    const index = [...(row.parentElement?.children ?? [])].indexOf(row);
+    act(updateFloor(({ chosen }) => ({ chosen: chosen.id === id ? chosen : { id, index } })));
   });
 }
 

@@ -17,8 +17,8 @@ const PAGE = 500;
 export interface Runs {
   readonly element: HTMLElement;
   readonly draw: (state: AppState, floor: FloorState) => void;
-  /** Moves the focus to the row of a run, if it is drawn. */
-  readonly focus: (runId: string | null) => void;
+  /** Moves the focus to the row of a run, if it is drawn; without one, to the first row. */
+  readonly focus: (runId?: string | null) => void;
   /** Whether the end of the rows is in sight. */
   readonly isEndSeen: () => boolean;
   readonly close: () => void;
@@ -70,11 +70,10 @@ export function runsView(addressOf: (sessionId: string) => string, redraw: () =>
     element,
     isEndSeen: () => isEndSeen,
     close: () => observer.disconnect(),
-    focus: (runId) =>
-      list
-        .elementOf(runId ?? '')
-        ?.querySelector('a')
-        ?.focus(),
+    focus(runId) {
+      const row = runId === undefined ? body.firstElementChild : list.elementOf(runId ?? '');
+      row?.querySelector('a')?.focus();
+    },
     draw(state, floor) {
       const office = officeShown(state);
       const rows = visibleRows(office, floor);
