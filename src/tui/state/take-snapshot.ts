@@ -117,7 +117,10 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     node: entity.node ?? null,
     status: entity.status,
     isWaiting: entity.status === 'running' && modelWait === null && /^waits for /i.test(entity.detail ?? ''),
-    modelWait: modelWait === null ? null : {
+    modelWait:
+      modelWait === null
+        ? null
+        : {
             model: modelWait.model,
             why: describeModelWait(modelWait.message),
             since: Date.parse(modelWait.since),

@@ -24,7 +24,9 @@ export function visibleRows({ rows }: Office, { teamId, status, order, isReverse
 
 function hasWords(row: Row, words: readonly string[]): boolean {
   const { title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId } = row;
-  const text = [title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId].join(' ').toLowerCase();
+  const text = [title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId]
+    .join(' ')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
