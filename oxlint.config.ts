@@ -84,7 +84,15 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mcp', 'public', 'sessions'],
     ['office', 'share'],
   ],
-  tui: [['text'], ['state', 'terminal', 'theme'], ['feed'], ['frame'], ['screen'], ['desk', 'floor', 'today'], ['app']],
+  tui: [
+    ['text'],
+    ['state', 'terminal', 'theme'],
+    ['feed'],
+    ['frame'],
+    ['screen', 'transcript'],
+    ['desk', 'floor', 'today'],
+    ['app'],
+  ],
   browser: [['page', 'reach'], ['desk', 'floor'], ['app']],
   cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };

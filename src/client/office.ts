@@ -17,10 +17,10 @@ export type SourceType = TodayItemWire['source_type'];
 export interface Office extends Verbs<typeof office> {
   /** Run-level events of all sessions, without end: across broken connections, refusals and restarts. */
   follow(options?: FollowOptions): AsyncGenerator<OfficeNews, void, undefined>;
-  /** All events of a session, in the same way; with `replay`, from its first one on. */
+  /** All events of a session, or of one of its runs, in the same way; with `replay`, from the session's first one on. */
   followSession(
     id: string,
-    options?: FollowOptions & { readonly replay?: boolean | undefined },
+    options?: FollowOptions & { readonly replay?: boolean | undefined; readonly runId?: string | undefined },
   ): AsyncGenerator<OfficeNews, void, undefined>;
 }
 
@@ -36,8 +36,12 @@ export function makeOffice(call: CallManagement, complete: Complete, { address, 
   return {
     ...verbsOf(office, call, complete),
     follow: (options = {}) => followOffice(streamOpener(address, `${BASE}/stream`), { signal, ...options }),
-    followSession: (id, { replay, ...options } = {}) => {
-      const path = `${BASE}/sessions/${encodeURIComponent(id)}/stream${queryOf({ replay })}`;
+    followSession: (id, { replay, runId, ...options } = {}) => {
+      const session = `${BASE}/sessions/${encodeURIComponent(id)}`;
+      const path =
+        runId === undefined
+          ? `${session}/stream${queryOf({ replay })}`
+          : `${session}/run-events/stream${queryOf({ run_id: runId })}`;
       return followOffice(streamOpener(address, path), { signal, ...options });
     },
   };

@@ -104,7 +104,9 @@ export function makeLastWords({ scopes, clock, send, failed }: LastWordsParts): 
 /** On one line; its first word may have lost its beginning. */
 function lastOf(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return (line.length > MAX_CHARACTERS ? line.slice(-MAX_CHARACTERS).replace(/^[\udc00-\udfff]/, '') : line).toWellFormed();
+  return (
+    line.length > MAX_CHARACTERS ? line.slice(-MAX_CHARACTERS).replace(/^[\udc00-\udfff]/, '') : line
+  ).toWellFormed();
 }
 
 function frameOf({ id, streamSeq }: Writing, ids: Pick<RunWords, 'session_id' | 'run_id'>, text: string): Buffer {

@@ -7,9 +7,10 @@ const ON_FLOOR: readonly KeyHint[] = [
   ['↑ ↓  j k', 'choose a run; g and G: the first and the last'],
   ['Enter', 'open the session'],
   ['/', 'find by title, person, team, activity or id'],
-  ['t', 'only one team: choose it'],
+  ['t', 'choose a team: type to find it'],
   ['s', 'only one status, then the next'],
-  ['o', 'order by the next column; O: the other way round'],
+  ['o  O', 'order by the next column, by the one before'],
+  ['r', 'the other way round'],
   ['y', 'copy the id of the session'],
   ['Esc', 'show everything'],
 ];
@@ -18,7 +19,9 @@ const ON_DESK: readonly KeyHint[] = [
   ['1-7  ← →', 'choose a tab'],
   ['↑ ↓  j k', 'scroll; the past is read as you come to it'],
   ['G', 'the newest; g: the oldest in memory'],
-  ['Enter', 'results in full, and folded again'],
+  ['n  N', 'the next call, the one before'],
+  ['Enter', 'this call in full, and folded again'],
+  ['e', 'everything in full, and folded again'],
   ['y', 'copy the id of the session'],
   ['Esc', 'back to the floor'],
 ];

@@ -42,18 +42,11 @@ export function deskView(parts: DeskParts): DeskView {
 
   const set = (change: (screen: DeskState) => Partial<DeskState>) =>
     act({ type: 'update', name: 'desk', update: (screen) => ({ ...screen, ...change(screen) }) });
-  element.addEventListener('click', (event) => {
-    const at = (event.target as Element).closest('[data-tab], [data-redraw]');
-    if (at === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const tab = at.getAttribute('data-tab') as TabName | null;
-    if (tab === null) return redraw();
-    event.preventDefault();
-    set(() => ({ tab }));
-  });
+  listen(element, (tab) => (tab === null ? redraw() : set(() => ({ tab }))));
   newest.addEventListener('click', () => scrolling.toEnd());
   element.addEventListener('click', (event) => void fetchFresh(event, client, () => shown?.sessionId ?? ''));
 
-  const presses = makePresses({ set, scrolling, copy, back });
+  const presses = makePresses({ set, scrolling, copy, back, place });
 
   return {
     element,
@@ -95,6 +88,17 @@ export function deskView(parts: DeskParts): DeskView {
   };
 }
 
+/** Clicks on tabs, and on what shows more: null. */
+function listen(element: Element, choose: (tab: TabName | null) => void): void {
+  element.addEventListener('click', (event) => {
+    const { target, ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+    const at = (target as Element).closest('[data-tab], [data-redraw]');
+    if (at === null || ctrlKey || metaKey || shiftKey) return;
+    event.preventDefault();
+    choose(at.getAttribute('data-tab') as TabName | null);
+  });
+}
+
 interface TabsView {
   readonly element: HTMLElement;
   readonly draw: (screen: DeskState) => void;
@@ -119,6 +123,7 @@ function tabsView(addressOf: DeskParts['addressOf']): TabsView {
 interface PressParts extends Pick<DeskParts, 'copy' | 'back'> {
   readonly set: (change: (screen: DeskState) => Partial<DeskState>) => void;
   readonly scrolling: Scrolling;
+  readonly place: Element;
 }
 
 /** What keys do. */
@@ -127,6 +132,7 @@ function makePresses({
   scrolling,
   copy,
   back,
+  place,
 }: PressParts): Readonly<Record<string, (screen: DeskState) => void>> {
   const turn = (by: number) => () =>
     set(({ tab }) => ({ tab: TAB_NAMES[(TAB_NAMES.indexOf(tab) + by + TAB_NAMES.length) % TAB_NAMES.length] ?? tab }));
@@ -138,8 +144,21 @@ function makePresses({
     down: () => scrolling.by(1),
     first: () => scrolling.toStart(),
     last: () => scrolling.toEnd(),
-    enter: () => set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded })),
+    n: () => moveCall(place, 1),
+    N: () => moveCall(place, -1),
+    enter: () => moveCall(place, 1),
+    e: () => set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded })),
     y: ({ sessionId }) => copy(sessionId),
     escape: back,
   };
+}
+
+/** To the next call, or the one before; at first to the last one that is above the end of the screen. */
+function moveCall(place: Element, by: 1 | -1): void {
+  const calls = [...place.querySelectorAll<HTMLElement>('.call > summary')];
+  const at = calls.indexOf(document.activeElement as HTMLElement);
+  const first = calls.findLastIndex((call) => call.getBoundingClientRect().top < innerHeight);
+  const next = calls[at === -1 ? Math.max(0, first) : Math.min(Math.max(0, at + by), calls.length - 1)];
+  next?.focus({ preventScroll: true });
+  next?.scrollIntoView({ block: 'nearest' });
 }

@@ -129,7 +129,8 @@ function makePresses({ set, open, copy, runs, filters }: PressParts) {
     t: () => filters.pickTeam(),
     s: (_state, { status }) => set({ status: nextOf(STATUS_FILTERS, status), chosen: FIRST }),
     o: (_state, { order }) => set({ order: nextOf(ORDERS, order), isReversed: false }),
-    O: (_state, { isReversed }) => set({ isReversed: !isReversed }),
+    O: (_state, { order }) => set({ order: nextOf(ORDERS, order, -1), isReversed: false }),
+    r: (_state, { isReversed }) => set({ isReversed: !isReversed }),
     escape: () => {
       (document.activeElement as HTMLElement | null)?.blur();
       set({ find: '', teamId: null, status: 'all', chosen: FIRST });

@@ -21,8 +21,13 @@ export function makeReads(root: string, ask: Ask, credential: Credential): Reads
       contextUsage: (id) => ask(of(id, 'context-usage')),
       summary: (id) => ask(of(id, 'summary')),
       follow: (options = {}) => followOffice(open('stream'), options),
-      followSession: (id, { replay, ...options } = {}) =>
-        followOffice(open(`${of(id, 'stream')}${queryOf({ replay })}`), options),
+      followSession: (id, { replay, runId, ...options } = {}) => {
+        const path =
+          runId === undefined
+            ? `${of(id, 'stream')}${queryOf({ replay })}`
+            : `${of(id, 'run-events/stream')}${queryOf({ run_id: runId })}`;
+        return followOffice(open(path), options);
+      },
     },
     queue: (limit) => ask('queue', { limit }),
     budgets: { list: (query = {}) => ask('budgets', query as Record<string, string | number>) },

@@ -3,7 +3,8 @@ import { compact } from '../../domain/figures.ts';
 import type { ContextUsageWire } from '../../wire/office/session.ts';
 import { contextSource } from '../feed/sources.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, type Span, span } from '../text/line.ts';
-import { plainItems, type Tab } from './tab.ts';
+import { plainItems } from '../transcript/blocks.ts';
+import type { Tab } from './tab.ts';
 
 interface Part {
   readonly label: string;

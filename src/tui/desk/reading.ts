@@ -5,7 +5,7 @@ import type { Reads } from '../feed/reads.ts';
 import type { DeskState } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
 import { tabOf } from './tabs.ts';
-import type { View } from './viewport.ts';
+import type { View } from '../transcript/viewport.ts';
 
 interface ReadingParts {
   readonly client: Reads;

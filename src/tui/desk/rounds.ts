@@ -7,7 +7,8 @@ import { stateStyleOf } from '../../terminal/states.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
-import { folded, rememberLines, type Tab, textLines, readNextOf } from './tab.ts';
+import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { readNextOf, type Tab } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
@@ -24,7 +25,7 @@ const TOOL_ROLES = { waiting: 'waiting', running: 'running', completed: 'dim', f
 /** Lines of a text while it is folded. */
 const FOLDED = 3;
 
-const linesOf = rememberLines<Round>((round, { width, tz }, isUnfolded) => [
+const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean) => [
   head(round, width, tz),
   ...messageLines('asked', round.user_message, width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),

@@ -5,7 +5,8 @@ import type { OfficeSummaryWire } from '../../wire/office/session.ts';
 import { summarySource } from '../feed/sources.ts';
 import { EMPTY, type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
-import { plainItems, type Tab } from './tab.ts';
+import { plainItems } from '../transcript/blocks.ts';
+import type { Tab } from './tab.ts';
 
 type Row = readonly [label: string, value: (summary: OfficeSummaryWire) => string | null, role?: Role];
 

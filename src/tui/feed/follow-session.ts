@@ -15,6 +15,8 @@ const RETRY_MS = 2000;
 export interface FollowParts {
   readonly client: Reads;
   readonly sessionId: string;
+  /** Only the events of this run. */
+  readonly runId?: string;
   readonly dispatch: Dispatch;
   /** What an earlier visit left, to continue after it; without events, the newest page is read first. */
   readonly log: EventLog;
@@ -36,7 +38,7 @@ export function updateDesk(
 
 /** Follows until the signal aborts or the session is gone. */
 export async function followSession(parts: FollowParts): Promise<void> {
-  const { client, sessionId, dispatch, signal } = parts;
+  const { client, sessionId, runId, dispatch, signal } = parts;
   const change = (update: (screen: DeskState) => Partial<DeskState>) => {
     if (!signal.aborted) updateDesk(dispatch, sessionId, update);
   };
@@ -47,7 +49,7 @@ export async function followSession(parts: FollowParts): Promise<void> {
   const seqs = new Map(log.lastSeqs);
   const last = log.events.at(-1);
   const from = last === undefined ? { replay: true } : { lastEventId: String(last.id) };
-  for await (const news of client.office.followSession(sessionId, { ...from, signal })) {
+  for await (const news of client.office.followSession(sessionId, { ...from, runId, signal })) {
     if (signal.aborted) break;
     if (news.kind === 'open') stand({ kind: 'live', failure: null });
     else if (news.kind === 'lost') {
@@ -92,12 +94,12 @@ export async function readEnd(client: Reads, sessionId: string): Promise<DeskCha
 
 /** The log that begins with the newest page; null where the session is gone, or the signal aborted. */
 async function readNewest(
-  { client, sessionId, dispatch, signal }: FollowParts,
+  { client, sessionId, runId, dispatch, signal }: FollowParts,
   stand: (stream: DeskStream) => void,
 ): Promise<EventLog | null> {
   while (!signal.aborted) {
     try {
-      const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
+      const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc', run_id: runId });
       const log = newestPage(page);
       if (!signal.aborted) updateDesk(dispatch, sessionId, () => ({ log }));
       return log;

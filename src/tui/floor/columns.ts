@@ -68,8 +68,7 @@ const NODE: Column<Row> = {
   cell: (row) => span(row.node ?? '–', 'dim'),
 };
 
-const titleRole = (row: Row, now: number): Role =>
-  isNew(row, now) ? 'fresh' : isLive(row) ? 'plain' : 'dim';
+const titleRole = (row: Row, now: number): Role => (isNew(row, now) ? 'fresh' : isLive(row) ? 'plain' : 'dim');
 
 /** The bar of what runs; what has not begun has an empty one, what is over none. */
 function progress(row: Row, width: number): readonly Span[] {

@@ -25,9 +25,15 @@ const HINTS: readonly KeyHint[] = [
   ['q', 'quit'],
 ];
 
+const PICKER_HINTS: readonly KeyHint[] = [
+  ['↑↓', 'choose'],
+  ['⏎', 'only this team'],
+  ['Esc', 'back'],
+];
+
 /** Lines for the whole screen. */
 export function floorFrame(state: AppState, floor: FloorState, size: Size): readonly Line[] {
-  return frameOf(state, size, (inner) => body(state, floor, inner), HINTS);
+  return frameOf(state, size, (inner) => body(state, floor, inner), floor.picker === null ? HINTS : PICKER_HINTS);
 }
 
 function body(state: AppState, floor: FloorState, { columns, rows }: Size): readonly Line[] {
@@ -94,7 +100,9 @@ function listLine({ office, floor, runs }: Runs, chosen: number, width: number):
   const text = filters.join(' · ');
   const left = [
     span('  '),
-    filters.length === 0 ? span('All runs', 'strong') : cell(text, Math.max(8, Math.min(room, shownWidth(text))), 'accent'),
+    filters.length === 0
+      ? span('All runs', 'strong')
+      : cell(text, Math.max(8, Math.min(room, shownWidth(text))), 'accent'),
     span(order, 'dim'),
   ];
   return lineOf(left, right, width);
@@ -118,7 +126,9 @@ function placeLine(
   const all = count < known + live ? ` of ${known + live}` : '';
   return [
     span(`${chosen + 1}/${count}${all}`, 'dim'),
-    ...(earlier === 0 ? [] : [span(isFiltered ? ' · earlier: ' : ` · ${earlier} earlier: `, 'dim'), span('T', 'accent')]),
+    ...(earlier === 0
+      ? []
+      : [span(isFiltered ? ' · earlier: ' : ` · ${earlier} earlier: `, 'dim'), span('T', 'accent')]),
     span(' '),
   ];
 }

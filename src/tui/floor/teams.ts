@@ -4,11 +4,19 @@ import { money } from '../../terminal/money.ts';
 import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
 import type { Flow } from '../state/flow.ts';
 import type { Office, Team } from '../state/office.ts';
-import { type BudgetStanding, budgetStandingOf, flowOfAll, pickableIds, teamsFound, teamsInOrder } from '../state/teams.ts';
+import {
+  type BudgetStanding,
+  budgetStandingOf,
+  flowOfAll,
+  pickableIds,
+  teamsFound,
+  teamsInOrder,
+} from '../state/teams.ts';
 import type { TeamPicker } from '../state/screens.ts';
 import { indexOfChoice, windowStart } from '../state/visible.ts';
+import { shownWidth } from '../text/fit.ts';
 import { barOf, gather } from '../text/graphs.ts';
-import { clip, graph, type Line, lineOf, type Span, span } from '../text/line.ts';
+import { cell, clip, graph, type Line, lineOf, type Span, span } from '../text/line.ts';
 import { type Column, layOut } from '../text/table.ts';
 
 /** At most `rows` lines, with a heading. The chosen team is always among them; what there is no room for is summed up in the last one. */
@@ -59,7 +67,11 @@ export function pickerLines(office: Office, picker: TeamPicker, width: number, r
     const selected = start + at === chosen;
     return { spans: clip([span(selected ? '❯ ' : '  ', 'accent'), ...spans], width), selected };
   });
-  const title = [span('  Choose a team', 'strong'), span(' · type to find it', 'dim')];
+  const typed = cell(picker.find, Math.min(width - 40, shownWidth(picker.find)), 'accent');
+  const title =
+    picker.find === ''
+      ? [span('  Choose a team', 'strong'), span(' · type to find it', 'dim')]
+      : [span('  Team: ', 'strong'), typed, span('▏', 'dim')];
   return [
     lineOf(title, [span(`${chosen + 1}/${ids.length} `, 'dim')], width),
     { spans: [span('  '), ...heading.spans] },

@@ -52,7 +52,7 @@ export interface DeskState {
   readonly sessionId: string;
   readonly tab: TabName;
   /** By tab; without one, a tab shows its own end: the newest of what grows, the beginning of the rest. */
-  readonly positions: Readonly<Partial<Record<TabName, ScrollPosition>>>;
+  readonly positions: Readonly<Partial<Record<TabName, ScrollPosition | undefined>>>;
   readonly readings: Readonly<Partial<Record<string, Reading>>>;
   readonly log: EventLog;
   readonly stream: DeskStream;
@@ -70,14 +70,14 @@ export interface DeskState {
 
 export const EMPTY_LOG: EventLog = { events: [], lastSeqs: new Map(), isAtEnd: true, hasOlder: false };
 
-export function desk(sessionId: string, log: EventLog = EMPTY_LOG): DeskState {
+export function desk(sessionId: string): DeskState {
   return {
     name: 'desk',
     sessionId,
     tab: 'live',
     positions: {},
     readings: {},
-    log,
+    log: EMPTY_LOG,
     stream: { kind: 'connecting', failure: null },
     isUnfolded: false,
     call: null,

@@ -37,8 +37,14 @@ export interface FloorState {
   readonly isFinding: boolean;
   /** Null while no team is being chosen. */
   readonly picker: TeamPicker | null;
-  /** The run that is read along beside the list; null where there is no room for it, or none was chosen. */
-  readonly pane: DeskState | null;
+  /** What is read along beside the list; null where there is no room for it, or no run was chosen. */
+  readonly pane: Pane | null;
+}
+
+/** A run that is read along. */
+export interface Pane {
+  readonly runId: string;
+  readonly desk: DeskState;
 }
 
 export interface TodayState {

@@ -75,7 +75,8 @@ export function fitTail(text: string, width: number): string {
   if (widthOf(line) <= width) return fit(line, width);
   const clusters = clustersOf(line);
   let from = clusters.length;
-  for (let room = width - 1; from > 0 && room >= clusters[from - 1]!.width; from -= 1) room -= clusters[from - 1]!.width;
+  for (let room = width - 1; from > 0 && room >= clusters[from - 1]!.width; from -= 1)
+    room -= clusters[from - 1]!.width;
   const tail = clusters
     .slice(from)
     .map(({ text }) => text)

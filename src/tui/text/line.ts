@@ -17,6 +17,7 @@ export const ROLES = [
   'failed',
   'idle',
   'money',
+  'code',
   'fresh',
 ] as const;
 export type Role = (typeof ROLES)[number];

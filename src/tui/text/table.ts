@@ -31,7 +31,9 @@ export function layOut<R>(columns: readonly Column<R>[], width: number): Layout<
       width,
     );
   return {
-    heading: { spans: inLine(shown.map(({ title, titleRole = 'dim', width, align }) => [cell(title, width, titleRole, align)])) },
+    heading: {
+      spans: inLine(shown.map(({ title, titleRole = 'dim', width, align }) => [cell(title, width, titleRole, align)])),
+    },
     row: (row) => inLine(shown.map(({ cell, width, align }) => fitted(cell(row, width), width, align))),
   };
 }

@@ -28,6 +28,7 @@ const TRUE_ON_DARK: Theme['roles'] = {
   failed: rgb(0xf7768e),
   idle: rgb(0x969eb1),
   money: rgb(0xc0a7f0),
+  code: rgb(0x89ddff),
   fresh: `1;${rgb(0xffffff)}`,
 };
 
@@ -44,6 +45,7 @@ const TRUE_ON_LIGHT: Theme['roles'] = {
   failed: rgb(0xc0223b),
   idle: rgb(0x5c6370),
   money: rgb(0x6a2fb8),
+  code: rgb(0x0a6892),
   fresh: `1;${rgb(0x000000)}`,
 };
 
@@ -60,11 +62,12 @@ const SIXTEEN: Theme['roles'] = {
   failed: '31',
   idle: '90',
   money: '35',
+  code: '36',
   fresh: '1',
 };
 
 /** Many terminals have a yellow and a cyan that can't be read on white. */
-const SIXTEEN_ON_LIGHT = { waiting: '35', pending: '34' } as const;
+const SIXTEEN_ON_LIGHT = { waiting: '35', pending: '34', code: '34' } as const;
 
 /** Without colours there is still bold and dim. */
 const NONE: Theme['roles'] = {
@@ -80,6 +83,7 @@ const NONE: Theme['roles'] = {
   failed: '1',
   idle: '2',
   money: '',
+  code: '',
   fresh: '1',
 };
 

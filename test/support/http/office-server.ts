@@ -26,7 +26,7 @@ export function anEntity(number: number, over: Partial<EntityWire> = {}): Entity
   return {
     id: runId(number),
     kind: 'session-run',
-    title: `Run ${number}`,
+    title: over.session_title ?? `Plot the sales of quarter ${number}`,
     subtitle: 'Ann Arbor · Research',
     status: 'running',
     meta: '18.2k tokens · $0.07 · 3 tools',

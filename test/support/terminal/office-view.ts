@@ -79,6 +79,7 @@ export function openOfficeView({
       now: Date.now,
       quit: () => undefined,
       copy: () => undefined,
+      page: () => undefined,
     }),
     { stdin, stdout, debug: true, interactive: true, exitOnCtrlC: false, patchConsole: false },
   );
