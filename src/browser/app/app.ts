@@ -17,6 +17,7 @@ export async function startOffice(place: Element): Promise<void> {
   const turnAway = (occasion: Occasion, error: unknown) => {
     view?.close();
     view = null;
+    credential.useKey(null);
     document.title = 'Errand office';
     const login = loginView(whyText(occasion, error), (key) => {
       credential.useKey(key);

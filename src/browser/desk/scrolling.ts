@@ -23,12 +23,18 @@ export function makeScrolling(element: Element, redraw: () => void): Scrolling {
   let isFollowing = true;
   let isAtStart = true;
   let isAtEnd = true;
+  let lastY = 0;
 
   const scrolled = () => {
     if (!element.isConnected) return;
-    isFollowing = isNearEnd();
-    const changed = isAtEnd !== isFollowing || isAtStart !== scrollY < NEAR_PX;
-    isAtEnd = isFollowing;
+    const isUp = scrollY < lastY - 1;
+    lastY = scrollY;
+    const isEnd = isNearEnd();
+    // What comes into sight gets its height only then: whoever followed the end is no longer there, but has not left it.
+    if (isFollowing && !isEnd && !isUp) return scrollTo(0, height());
+    isFollowing = isEnd;
+    const changed = isAtEnd !== isEnd || isAtStart !== scrollY < NEAR_PX;
+    isAtEnd = isEnd;
     isAtStart = scrollY < NEAR_PX;
     if (changed) redraw();
   };
@@ -46,6 +52,7 @@ export function makeScrolling(element: Element, redraw: () => void): Scrolling {
         const moved = before.element.getBoundingClientRect().top - before.top;
         if (Math.abs(moved) >= 1) scrollBy(0, moved);
       }
+      lastY = scrollY;
       isAtEnd = isNearEnd();
       isAtStart = scrollY < NEAR_PX;
     },
