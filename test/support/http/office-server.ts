@@ -103,6 +103,7 @@ export function aTodayItem(number: number, over: Partial<TodayItemWire> = {}): T
   const entity = anEntity(number);
   return {
     ...entity,
+    title: over.session_title ?? entity.title,
     id: `${entity.session_id}:${entity.run_id}`,
     is_deleted: false,
     source_type: 'normal_session',
