@@ -1,4 +1,4 @@
-// The desk on a real daemon that is killed under it, refuses its key and deletes what it shows.
+// The view on a real daemon that is killed under it, refuses its key and deletes what it shows.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,4 +101,27 @@ test('a key that is revoked shows on the desk', async () => {
   await daemon.admin('DELETE', `/api/v1/keys/${made.id}`);
   await daemon.restart();
   await view.until(/✗ the key is not valid[^]*✗ the key is not valid/);
+});
+
+test('the floor has what a run was asked and the last words that it writes; beside it they are read along, and the record says so', async () => {
+  const story = Array.from({ length: 40 }, (_, at) => `word${at} `);
+  model.script(() => ({
+    text: ['**Bold** beginnings. ', ...story, 'and the end'],
+    deltaMs: 20,
+    hang: 'mid-stream',
+    afterDeltas: 42,
+  }));
+  const sessionId = await begin('<system-reminder>Hidden.</system-reminder>A story of the tides');
+  const view = openOfficeView({ url: daemon.url, token: daemon.apiKey, columns: 200, rows: 30 });
+  onTestFinished(view.close);
+  await view.until(/● .*A story of the tides.*“….*word39 and the end/);
+  const reads = async () =>
+    ((await daemon.admin('GET', '/api/v1/audit?limit=50')) as { items: { target: string | null }[] }).items.filter(
+      ({ target }) => target === sessionId,
+    );
+  const before = (await reads()).length;
+  expect(view.screen()).not.toContain('Bold beginnings.');
+  view.press('j');
+  await view.until(/│ +Bold beginnings\. word0 /);
+  expect((await reads()).length).toBeGreaterThan(before);
 });

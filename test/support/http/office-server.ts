@@ -237,7 +237,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
   ): void {
     if (server.gone.has(session)) return reply(response, 404, null);
-    if (read === 'stream') return watch(request, response, session);
+    if (read === 'stream' || read === 'run-events/stream') return watch(request, response, session);
     if (read === 'stream-events') {
       const own = events.filter((event) => event.session_id === session);
       return reply(response, 200, eventsOf(session, own, url));
