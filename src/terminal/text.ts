@@ -23,21 +23,6 @@ export function safeText(text: string): string {
     .replace(DIRECTION_MARKS, '');
 }
 
-/** Text in which control characters and direction marks are seen, and obeyed by nothing; line breaks and tabs are kept. */
-export function visibleText(text: string): string {
-  return text
-    .replace(/\r\n/g, '\n')
-    .replace(/[^\P{Cc}\n\t]/gu, pictureOf)
-    .replace(DIRECTION_MARKS, (mark) => `<U+${mark.charCodeAt(0).toString(16).toUpperCase()}>`);
-}
-
-/** Unicode has pictures of the control characters of ASCII. */
-function pictureOf(control: string): string {
-  const code = control.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? '\u2421' : `<U+00${code.toString(16).toUpperCase()}>`;
-}
-
 /** Safe text on one line, without characters that cannot be seen. */
 export function safeLine(text: string): string {
   return safeText(text).replace(INVISIBLE, '').replace(/\s+/g, ' ').trim();

@@ -6,7 +6,7 @@ import type { FloorState } from '../state/screens.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { beyondRows, chosenRow, indexOfRow, visibleRows, windowStart } from '../state/visible.ts';
 import { runStyleOf } from '../state/run-style.ts';
-import { shownWidth } from '../text/fit.ts';
+import { GUARD, hasRightToLeft, shownWidth } from '../text/fit.ts';
 import { cell, clip, EMPTY, type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
 import { layOut } from '../text/table.ts';
 import { gutter, runColumns } from './columns.ts';
@@ -51,8 +51,14 @@ function body(state: AppState, floor: FloorState, { columns, rows }: Size): read
 
 /** One block of lines beside another. */
 function beside(left: readonly Line[], right: readonly Line[], width: number): readonly Line[] {
-  return left.map((line, at) => ({ ...line, spans: clip(line.spans, width), beside: right[at]?.spans ?? [] }));
+  return left.map((line, at) => ({
+    ...line,
+    spans: clip(line.spans, width),
+    beside: [span(isRightToLeft(line.spans) ? GUARD : ' '), ...(right[at]?.spans ?? [])],
+  }));
 }
+
+const isRightToLeft = (spans: readonly Span[]) => spans.some(({ text }) => hasRightToLeft(text));
 
 /** From here on, teams and runs stand apart. */
 const ROOMY_ROWS = 12;
@@ -96,13 +102,14 @@ function listLine({ office, floor, runs }: Runs, chosen: number, width: number):
   const filters = filtersOf(office, floor);
   const right = placeLine(office, filters.length > 0, { chosen, count: runs.length });
   const order = ` · ${ORDER_WORDS[floor.order]}${floor.isReversed ? ', reversed' : ''}`;
-  const room = width - 4 - order.length - widthOfSpans(right);
+  const room = width - 5 - order.length - widthOfSpans(right);
   const text = filters.join(' · ');
   const left = [
     span('  '),
     filters.length === 0
       ? span('All runs', 'strong')
       : cell(text, Math.max(8, Math.min(room, shownWidth(text))), 'accent'),
+    ...(hasRightToLeft(text) ? [span(GUARD)] : []),
     span(order, 'dim'),
   ];
   return lineOf(left, right, width);

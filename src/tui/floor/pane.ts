@@ -24,14 +24,14 @@ export function paneWidth(columns: number): number {
   return columns < WIDE ? 0 : Math.min(MOST, Math.floor(columns * SHARE));
 }
 
-/** As many lines as there are rows, each with the line at its left. */
+/** As many lines as there are rows, each with the line at its left, one column in. */
 export function paneLines(state: AppState, floor: FloorState, row: Row | undefined, size: Size): readonly Line[] {
   const width = size.columns - 4;
   const head = row === undefined ? [] : headLines(state, row, width);
   const body = row === undefined ? [] : bodyLines(state, floor, row, { columns: width, rows: size.rows - head.length });
   const lines = [...head, ...body];
   return Array.from({ length: size.rows }, (_, at) => ({
-    spans: [span(' │ ', 'faint'), ...clip((lines[at] ?? EMPTY).spans, width), span(' ')],
+    spans: [span('│ ', 'faint'), ...clip((lines[at] ?? EMPTY).spans, width), span(' ')],
   }));
 }
 

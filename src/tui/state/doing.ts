@@ -27,7 +27,7 @@ export function doingOf(row: Row, at: number): Doing {
   if (row.isWaiting) return doing(row.now ?? 'waits', 'waiting', lasting(row, at));
   if (row.status === 'running' && row.words !== null) return { ...doing(row.words, 'plain'), isTail: true };
   if (row.status === 'running') return doing(row.now ?? '', QUIET.has(row.now) ? 'dim' : 'plain', lasting(row, at));
-  if (row.status === 'pending') return doing('waits for a slot', 'dim');
+  if (row.status === 'pending') return doing(row.now ?? 'waits for a slot', 'dim');
   return doing(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'dim');
 }
 

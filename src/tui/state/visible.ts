@@ -6,8 +6,25 @@ import type { Choice } from './desk-state.ts';
 import { inOrder } from './order.ts';
 import type { FloorState } from './screens.ts';
 
+type Shown = Pick<FloorState, 'teamId' | 'status' | 'order' | 'isReversed' | 'find'>;
+
+/** What was asked for last: each frame asks several times. */
+let last: { readonly of: Office['rows']; readonly shown: Shown; readonly rows: readonly Row[] } | null = null;
+
 /** The rows to show. Runs of which only the ids are known wait for their snapshot. */
-export function visibleRows({ rows }: Office, { teamId, status, order, isReversed, find }: FloorState): Row[] {
+export function visibleRows({ rows: of }: Pick<Office, 'rows'>, shown: Shown): readonly Row[] {
+  if (last === null || last.of !== of || !isSame(last.shown, shown)) last = { of, shown, rows: rowsOf(of, shown) };
+  return last.rows;
+}
+
+const isSame = (a: Shown, b: Shown) =>
+  a.teamId === b.teamId &&
+  a.status === b.status &&
+  a.order === b.order &&
+  a.isReversed === b.isReversed &&
+  a.find === b.find;
+
+function rowsOf(rows: Office['rows'], { teamId, status, order, isReversed, find }: Shown): readonly Row[] {
   const words = find
     .toLowerCase()
     .split(/\s+/)

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { visibleText } from '../../terminal/text.ts';
+import { escapedText } from '../../domain/escaped-text.ts';
 
 export interface PagerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -23,10 +23,10 @@ export async function openPager(text: Iterable<string>, { environment, signal }:
     end(signal.aborted ? null : `The pager ${program} can't be started (${error.message}). Set PAGER to another one.`),
   );
   // Whoever leaves the pager early does not want the rest.
-  await pipeline(Readable.from(visible(text)), child.stdin).catch(() => undefined);
+  await pipeline(Readable.from(escaped(text)), child.stdin).catch(() => undefined);
   return ending;
 }
 
-function* visible(text: Iterable<string>): Iterable<string> {
-  for (const piece of text) yield visibleText(piece);
+function* escaped(text: Iterable<string>): Iterable<string> {
+  for (const piece of text) yield escapedText(piece.replaceAll('\r\n', '\n'));
 }

@@ -71,19 +71,28 @@ const safeLines = remember(safeLine);
 /** The same, but cut at its beginning: of what is being written, the end matters. It begins with a whole word where it can. */
 export function fitTail(text: string, width: number): string {
   if (width <= 0) return '';
-  const line = safeLine(text).trim();
-  if (widthOf(line) <= width) return fit(line, width);
+  const line = safeLines.get(text).trim();
+  return fit(widthOf(line) <= width ? line : tails.get(`${width} ${line}`), width);
+}
+
+/** Of a width, a blank and a line that is wider. */
+const tails = remember((key) => {
+  const line = key.slice(key.indexOf(' ') + 1);
+  const room = Number.parseInt(key, 10) - 1;
+  const tail = PLAIN.test(line) ? line.slice(line.length - room) : tailOf(line, room);
+  const isWhole = tail.startsWith(' ') || line[line.length - tail.length - 1] === ' ';
+  const next = tail.indexOf(' ');
+  return `…${isWhole || next < 0 || next > tail.length / 2 ? tail.trimStart() : tail.slice(next + 1)}`;
+});
+
+function tailOf(line: string, room: number): string {
   const clusters = clustersOf(line);
   let from = clusters.length;
-  for (let room = width - 1; from > 0 && room >= clusters[from - 1]!.width; from -= 1)
-    room -= clusters[from - 1]!.width;
-  const tail = clusters
+  for (let left = room; from > 0 && left >= clusters[from - 1]!.width; from -= 1) left -= clusters[from - 1]!.width;
+  return clusters
     .slice(from)
     .map(({ text }) => text)
     .join('');
-  const word = tail.indexOf(' ');
-  const whole = clusters[from - 1]?.text === ' ' || word < 0 || word > tail.length / 2 ? tail : tail.slice(word + 1);
-  return fit(`…${whole}`, width);
 }
 
 function cutTo(line: string, width: number): string {
