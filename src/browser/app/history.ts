@@ -23,6 +23,12 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
   const screens = () => screensOf(location.pathname.slice(root.length), location.search);
   let shownName = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let settling: string | null = null;
+  const settle = () => {
+    clearTimeout(timer);
+    if (settling !== null) history.replaceState(null, '', settling);
+    settling = null;
+  };
   history.scrollRestoration = 'manual';
   const popped = () => {
     shownName = '';
@@ -43,11 +49,16 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
       const name = screen.name === 'desk' ? screen.sessionId : screen.name;
       const isOther = shownName !== '' && shownName !== name;
       shownName = name;
+      if (isOther) settle();
       clearTimeout(timer);
+      settling = null;
       if (address === `${location.pathname}${location.search}`) return;
       // Filters and tabs are no steps of the way; browsers refuse many changes a second.
       if (isOther) history.pushState(null, '', address);
-      else timer = setTimeout(() => history.replaceState(null, '', address), SETTLED_MS);
+      else {
+        settling = address;
+        timer = setTimeout(settle, SETTLED_MS);
+      }
     },
   };
 }

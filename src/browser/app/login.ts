@@ -43,7 +43,7 @@ export function loginView(why: string, enter: (key: string) => void): Login {
     { class: 'login' },
     h('h1', {}, 'Errand office'),
     said,
-    h('p', {}, 'On the machine of the daemon, this prints a link for one use:'),
+    h('p', {}, 'On the machine of the daemon, this prints a link that is good once:'),
     h('pre', { tabindex: '0' }, h('code', {}, 'errand office --web')),
     form,
   );

@@ -13,7 +13,7 @@ export function changeView({ name, input, text }: CallEntry): readonly Node[] {
   if (input === null || changes === null) return [];
   const lines = changes.lines
     .slice(0, MOST_LINES)
-    .map(({ kind, text: line }) => h('span', { class: kind }, `${MARKS[kind]} ${safeText(line, 2000)}\n`));
+    .map(({ kind, text: line }) => h('span', { class: kind }, `${MARKS[kind]} ${safeText(line, 2000)}`));
   const isCut = input.isCut || changes.lines.length > MOST_LINES;
   return [
     h('p', { class: 'dim' }, `+${changes.added} −${changes.removed}`),

@@ -28,7 +28,7 @@ export function headView(root: string): Head {
     { class: 'head' },
     h('a', { class: 'back', href: root, 'data-floor': true }, '← Floor'),
     heading,
-    h('p', { class: 'about' }, about, ' ', doing),
+    h('p', { class: 'about' }, about, ' – ', doing),
     h('p', { class: 'figures' }, time, tokens, cost, standing, told),
   );
   return {

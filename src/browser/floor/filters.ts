@@ -27,10 +27,10 @@ export function filtersView(change: (over: Partial<FloorState>) => void, done: (
   const element = h(
     'form',
     { class: 'filters', role: 'search', 'aria-label': 'Runs' },
-    h('label', { for: 'find' }, 'Find', find),
-    h('label', { for: 'team' }, 'Team', team),
-    h('label', { for: 'status' }, 'Status', status),
-    h('label', { for: 'order' }, 'Order', order),
+    field('Find', find),
+    field('Team', team),
+    field('Status', status),
+    field('Order', order),
     all,
   );
   find.addEventListener('input', () => change({ find: find.value }));
@@ -74,3 +74,7 @@ export function filtersView(change: (over: Partial<FloorState>) => void, done: (
 }
 
 const wordOf = (status: FloorState['status']) => (status === 'all' ? 'all' : runStyleOf({ status }).word);
+
+function field(name: string, control: HTMLElement): HTMLElement {
+  return h('div', { class: 'field' }, h('label', { for: control.id }, name), control);
+}

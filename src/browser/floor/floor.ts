@@ -31,7 +31,14 @@ export function floorView({ addressOf, act, redraw, open, copy }: FloorParts): F
     (over) => set({ ...over, chosen: FIRST }),
     () => runs.focus(),
   );
-  const element = h('div', { class: 'floor' }, teams.element, filters.element, runs.element);
+  const element = h(
+    'div',
+    { class: 'floor' },
+    h('h1', { class: 'unseen' }, 'Floor'),
+    teams.element,
+    filters.element,
+    runs.element,
+  );
 
   listen(element, act, open);
 

@@ -88,7 +88,7 @@ export function rowView(
       [drawn, drawnFor] = [row, drawingFor];
       const style = runStyleOf(row);
       const { text, after, role, isTail } = doingOf(row, daemonNow);
-      setClass(element, `is-${style.role}${marks}${row.runId === chosenId ? ' chosen' : ''}`);
+      setClass(element, `run-${style.role}${marks}${row.runId === chosenId ? ' chosen' : ''}`);
       setText(parts.glyph, style.glyph);
       setText(parts.word, style.word);
       if (live) parts.progress.draw(row.progress / 100, style.role);

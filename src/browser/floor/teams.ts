@@ -8,7 +8,7 @@ import { bar, graph } from '../page/graph.ts';
 import { type ItemView, keyedList } from '../page/keyed.ts';
 import { safeLine } from '../page/safe-text.ts';
 
-const FEW = 6;
+const FEW = matchMedia('(max-width: 640px)').matches ? 3 : 6;
 const HEADINGS = ['Team', 'Today', 'Budget', 'Tokens', 'Active', 'Last hour'];
 
 export interface Teams {

@@ -17,7 +17,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   if (!chromium.ok) return;
-  browser = await startBrowser(chromium.executablePath);
+  browser = await startBrowser(chromium.executable);
   model = await startModelServer();
   daemon = await startDaemonProcess({
     modelServerUrl: model.url,

@@ -18,7 +18,7 @@ import { waitFor } from '../../support/time/wait-for.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  if (chromium.ok) browser = await startBrowser(chromium.executablePath);
+  if (chromium.ok) browser = await startBrowser(chromium.executable);
 });
 afterAll(() => browser?.close());
 
@@ -171,20 +171,28 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
   test('streams that are cut, and a daemon that dies, cost no event: the page resumes after the last one', async () => {
     const daemon = await aDaemon();
     const { office, until, page } = await visit(daemon);
+    /** The next snapshot says the same. */
+    const read = (name: string) => {
+      daemon.snapshot = aSnapshot([anEntity(1, { detail: `reads ${name}` })]);
+      daemon.emit(anEvent(1, 'tool_use', { tool_use_id: name, name: 'read_file', input: { path: `/${name}` } }));
+    };
+    const resumedAfter = (id: string) =>
+      office.requests.some(({ path, lastEventId }) => path.endsWith('/api/stream') && lastEventId === id);
     await until(/● live/);
-    daemon.emit(anEvent(1, 'tool_use', { tool_use_id: 'a', name: 'read_file', input: { path: '/one.md' } }));
+    read('one.md');
     await until('reads one.md');
     office.cut();
-    daemon.emit(anEvent(1, 'tool_use', { tool_use_id: 'b', name: 'read_file', input: { path: '/two.md' } }));
+    read('two.md');
     await until('reads two.md');
-    expect(office.requests.some(({ path, lastEventId }) => path.endsWith('/api/stream') && lastEventId === '1')).toBe(
-      true,
-    );
+    await waitFor(() => resumedAfter('1'));
+    await until(/● live/);
     await daemon.die();
     await until(/not reachable|reconnecting|502/);
+    await until('reads two.md');
     await daemon.rise();
-    daemon.emit(anEvent(1, 'tool_use', { tool_use_id: 'c', name: 'read_file', input: { path: '/three.md' } }));
+    read('three.md');
     await until('reads three.md');
+    await waitFor(() => resumedAfter('2'));
     await until(/● live/);
     expect(await page.locator('[role=status]').first().innerText()).toBe('live');
   });

@@ -30,6 +30,8 @@ export interface OfficePage {
   readonly close: () => Promise<void>;
 }
 
+const NO_BUDGETS = JSON.stringify({ code: 0, message: 'ok', data: { items: [], total: 0, limit: 500, offset: 0 } });
+
 const shell = (
   root: string,
   nonce: string,
@@ -51,7 +53,7 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
   const isKnown = ({ headers }: IncomingMessage) => {
     const key = headers.authorization?.replace(/^Bearer /, '');
     if (key !== undefined) return keys.has(key);
-    return cookies.has(/errand_office=(\w+)/.exec(headers.cookie ?? '')?.[1] ?? '');
+    return cookies.has(/errand_office=([\w-]+)/.exec(headers.cookie ?? '')?.[1] ?? '');
   };
 
   async function logIn(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -64,7 +66,7 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
   }
 
   function forward(req: IncomingMessage, res: ServerResponse, path: string): void {
-    const place = path.startsWith('/queue') || path.startsWith('/budgets') ? '/api/v1' : '/api/v1/office-mode';
+    const place = path.startsWith('/queue') ? '/api/v1' : '/api/v1/office-mode';
     const onward = request(
       `${daemon.url()}${place}${path}`,
       { headers: { ...req.headers, host: 'daemon' } },
@@ -100,6 +102,8 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
     if (path.startsWith(`${root}/api/`)) {
       if (!isKnown(req))
         return void res.writeHead(401, { 'content-type': 'application/json' }).end('{"code":401,"message":"No."}');
+      if (path.startsWith(`${root}/api/budgets`))
+        return void res.writeHead(200, { 'content-type': 'application/json' }).end(NO_BUDGETS);
       return forward(req, res, path.slice(`${root}/api`.length));
     }
     if (!path.startsWith(root)) return void res.writeHead(404).end();
