@@ -19,6 +19,9 @@ const DATE = new RegExp(`(?<![\\p{L}\\p{N}./:-])(?:${FORMS.join('|')})(?![\\p{L}
 /** Others may break: a table of so many has columns of its own. */
 const MOST_DATES = 5_000;
 
+/** The text before it, its tags and its own text. */
+const TOKENS_OF_DATE = 4;
+
 /** Puts a span around each date in the texts of the tokens. */
 export function keepDates(tokens: readonly Token[]): void {
   let left = MOST_DATES;
@@ -27,7 +30,7 @@ export function keepDates(tokens: readonly Token[]): void {
     token.children = token.children.flatMap((child) => {
       if (child.type !== 'text' || left <= 0) return [child];
       const parts = partsOf(child, left);
-      left -= (parts.length - 1) / 2;
+      left -= (parts.length - 1) / TOKENS_OF_DATE;
       return parts;
     });
   }

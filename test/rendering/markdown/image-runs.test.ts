@@ -7,7 +7,7 @@ const IMAGE = '<img alt="The quay" src="/assets/img/x.png" loading="lazy" />';
 const LINKED = `<a href="/assets/img/x.png">${IMAGE}</a>`;
 
 test('images of one paragraph, and of paragraphs without a word, are one grid', async () => {
-  const grid = `<div class="images">${LINKED}${LINKED}${LINKED}</div>`;
+  const grid = `<div class="images">${LINKED}${LINKED}${LINKED}</div>\n`;
   expect(await markdownOf(`${X} ${X}\n${X}`)).toBe(grid);
   expect(await markdownOf(`${X}\n\n${X}\n\n${X}`)).toBe(grid);
   expect(await markdownOf(`a\n\n${X}\n${X}\n\n${X}\n\nb`)).toBe(`<p>a</p>\n${grid}<p>b</p>\n`);
@@ -20,6 +20,6 @@ test('one image, and images among words, stay where they are', async () => {
 
 test('an image that leads elsewhere still does, and one without a description is no link', async () => {
   expect(await markdownOf(`[${X}](other.md) ![](img/x.png)`)).toBe(
-    `<div class="images"><a href="/assets/other.md">${IMAGE}</a><img alt="" src="/assets/img/x.png" loading="lazy" /></div>`,
+    `<div class="images"><a href="/assets/other.md">${IMAGE}</a><img alt="" src="/assets/img/x.png" loading="lazy" /></div>\n`,
   );
 });
