@@ -52,6 +52,7 @@ test('without any source, every setting has its default, and that is its origin'
     shareOrigin: '',
     trustedProxies: [],
     aliases: true,
+    office: { web: true },
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
     limits: {

@@ -61,6 +61,8 @@ const NEW_KEY = { scope: 'global', name: null, model: null, target: 'free', capa
 const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of programs' | 'nothing of others'>> = {
   authenticate: 'entry point',
   logIn: 'entry point',
+  officeLogins: 'entry point',
+  createOfficeLink: ['office_login.create', (_, v) => v.createOfficeLink(ROOT)],
   openFile: 'entry point',
   publicPages: 'entry point',
   acceptTurn: 'of programs',
