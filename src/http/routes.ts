@@ -91,12 +91,13 @@ export interface RouteParts {
 
 /** The table of routes. */
 export function makeRoutes(parts: RouteParts): readonly Route[] {
+  const management = managementRoutes(parts);
   const routes: Route[] = [
     ...programRoutes(parts),
     ...routesOf(mcp, {}, parts.mcp),
-    ...managementRoutes(parts),
+    ...management,
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
-    ...officeRoutes(parts),
+    ...officeRoutes(parts, management),
     ...routesOf(publishes, parts.operations),
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
@@ -110,13 +111,16 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
 }
 
 /** Office Mode: for programs, and for browsers (0054). */
-function officeRoutes({ operations, officeStreams, clientAddressOf }: RouteParts): Route[] {
+function officeRoutes(
+  { operations, officeStreams, clientAddressOf }: RouteParts,
+  management: readonly Route[],
+): Route[] {
   const own = routesOf(office, operations, { ...makeOfficeSessionHandlers(operations), ...officeStreams });
   const assets = makeAssets();
   const shell = makeShell(assets);
   return [
     ...own,
-    ...mountedForBrowsers(own),
+    ...mountedForBrowsers([...own, ...management]),
     ...routesOf(officeLogins, {}, makeOfficeLogins(operations, clientAddressOf)),
     ...routesOf(officePages, {}, { ...shell, officeFile: assets.send }),
     ...routesOf(plainOffice, {}, { plain: makePlainFloor(operations) }),

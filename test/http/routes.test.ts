@@ -181,6 +181,8 @@ const TABLE: readonly string[] = [
   'GET /office/api/sessions/:id/stream web envelope sse',
   'GET /office/api/sessions/:id/run-events/stream web envelope sse',
   'GET /office/api/stream web envelope sse',
+  'GET /office/api/budgets web envelope',
+  'GET /office/api/queue web envelope',
   'POST /office/login none envelope',
   'POST /office/logout none envelope',
   'GET /office/assets/:name none bare',

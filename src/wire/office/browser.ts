@@ -3,7 +3,7 @@ import { endpoints } from '../endpoint.ts';
 import type { Addressing } from '../publishing/file.ts';
 import { made, record, request } from '../shapes/record.ts';
 import { string, text, time } from '../shapes/scalars.ts';
-import { type JsonOf, named, type Static } from '../shapes/shape.ts';
+import { named, type Static } from '../shapes/shape.ts';
 
 /** A link that logs one browser in, once. What follows `#` is never sent. */
 export const officeLink = named(
@@ -16,7 +16,6 @@ export const officeLink = named(
     expiresAt: time,
   }),
 );
-export type OfficeLinkWire = JsonOf<typeof officeLink>;
 
 const codeOfLink = named('OfficeCode', request({ code: text({ max: 200 }) }));
 export type OfficeCodeWire = Static<typeof codeOfLink>;

@@ -109,6 +109,8 @@ const IN_BROWSERS = Object.entries(READS).flatMap(([path, line]) =>
 const EVERY_READ: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   ...READS,
   ...Object.fromEntries(IN_BROWSERS),
+  '/office/api/queue': NOTHING,
+  '/office/api/budgets': NOTHING,
   '/office/plain': 'house.read',
 };
 

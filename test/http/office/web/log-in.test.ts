@@ -37,7 +37,7 @@ test.each([
   expect(cookie!.split('; ').slice(1).join('; ')).toBe(rules);
 });
 
-test('codes that are no good are refused with words, and set no cookie', async () => {
+test('codes that are no good are refused with words, and set no cookie', { tags: ['G24'] }, async () => {
   const { root, codeOf, logIn } = await openForBrowsers();
   const code = await codeOf(root);
   await logIn(code);
@@ -66,7 +66,7 @@ test('a page of another origin logs nobody in or out, and a form can’t', async
   expect((await logIn(code, { 'sec-fetch-site': 'same-origin' })).status).toBe(204);
 });
 
-test('logging out ends the cookie, here and wherever it was copied', async () => {
+test('logging out ends the cookie, here and wherever it was copied', { tags: ['G24'] }, async () => {
   const { fixture, browser } = await openForBrowsers();
   const cookie = await browser();
   const read = () => send(fixture, { path: '/office/api/snapshot', headers: cookie });
@@ -78,7 +78,7 @@ test('logging out ends the cookie, here and wherever it was copied', async () =>
   expect((await send(fixture, { method: 'POST', path: '/office/logout' })).status).toBe(204);
 });
 
-test('the cookie is good for the reads of Office Mode alone', { tags: ['A6'] }, async () => {
+test('the cookie is good for the reads of Office Mode alone', { tags: ['A6', 'G24'] }, async () => {
   const { fixture, browser } = await openForBrowsers();
   const headers = await browser();
   const text = headers.cookie.split('=')[1]!;
@@ -96,14 +96,14 @@ test('the cookie is good for the reads of Office Mode alone', { tags: ['A6'] }, 
   }
 });
 
-test('nothing that writes is mounted for browsers', async () => {
+test('nothing that writes is mounted for browsers', { tags: ['G24'] }, async () => {
   const { fixture } = await openForBrowsers();
   const routes = routesOf(fixture.parts, () => 'gone');
   const reads = (prefix: string) =>
     routes
       .filter(({ method, path }) => method === 'GET' && path.startsWith(prefix))
       .map(({ path }) => path.slice(prefix.length));
-  expect(reads('/office/api/')).toEqual(reads('/api/v1/office-mode/'));
+  expect(reads('/office/api/')).toEqual([...reads('/api/v1/office-mode/'), 'budgets', 'queue']);
   const others = routes.filter(({ method, path }) => method !== 'GET' && path.startsWith('/office/'));
   expect(others.map(({ path }) => path)).toEqual(['/office/login', '/office/logout']);
 });
@@ -141,7 +141,7 @@ test('a key is taken as elsewhere, also beside a cookie that has ended', async (
 
 test.each(['a key that is revoked', 'a role that is lost', 'an account that is disabled', 'logging out'])(
   '%s ends the open streams of a browser within a minute, and its next request',
-  { tags: ['G10'] },
+  { tags: ['G10', 'G24'] },
   async (what) => {
     const clock = fakeClock();
     const { fixture, store, adminKey, browser, run } = await openForBrowsers({ parts: { clock } });
