@@ -28,7 +28,7 @@ test('a code becomes a cookie of its key, with its owner', async () => {
   const { logins, create, use, key, user } = await fixture();
   await create('code');
   expect(await use('code', 'cookie')).toBe(null);
-  expect(await logins.find(bytes('cookie'))).toEqual({ by: { key, user } });
+  expect(await logins.find(bytes('cookie'))).toMatchObject({ by: { key: { id: key.id, scope: key.scope }, user } });
   expect(await logins.find(bytes('code'))).toBeUndefined();
 });
 
