@@ -43,7 +43,12 @@ test('a code is good once: of many at once, one browser gets the cookie', async 
   const { logins, create, use } = await fixture();
   await create('code');
   const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((cookie) => use('code', cookie)));
-  expect(outcomes.toSorted()).toEqual([null, 'used', 'used', 'used'].toSorted());
+  expect(Map.groupBy(outcomes, String)).toEqual(
+    new Map<string, unknown>([
+      ['null', [null]],
+      ['used', ['used', 'used', 'used']],
+    ]),
+  );
   const held = await Promise.all(['a', 'b', 'c', 'd'].map((cookie) => logins.find(bytes(cookie))));
   expect(held.filter((one) => one !== undefined)).toHaveLength(1);
 });
