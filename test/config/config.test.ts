@@ -52,6 +52,7 @@ test('without any source, every setting has its default, and that is its origin'
     shareOrigin: '',
     trustedProxies: [],
     aliases: true,
+    office: { web: true },
     waitTimeoutSeconds: 600,
     maxUploadSizeMb: 20,
     limits: {
@@ -173,6 +174,7 @@ test('every setting can be given by the environment and by the file, to the same
     'blobs.s3.prefix': 'errand/',
     'blobs.s3.path_style': 'false',
     'blobs.s3.encryption': 'aws:kms',
+    'office.web': 'false',
     'shell.enabled': 'false',
     'workspace.checkpoint': 'step',
     'backup.directory': '/mnt/backup',

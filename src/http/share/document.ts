@@ -1,5 +1,6 @@
 // The document around every page: its head, with what messengers show of a link to it.
 import { html, type Html } from '../replies/html.ts';
+import { ICON } from '../replies/icon.ts';
 import { addressOf, type Script } from './static-files.ts';
 
 /** What messengers and search engines read. */
@@ -22,10 +23,6 @@ export interface Document {
   readonly scripts?: readonly Script[];
   readonly body: Html;
 }
-
-/** Icons must not be requested elsewhere; a browser would ask for /favicon.ico. */
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23235a7d'/%3E%3Cpath d='M5 4h6M5 8h4M5 12h6' stroke='%23fff' stroke-width='1.6' stroke-linecap='round'/%3E%3C/svg%3E";
 
 /** A whole document. Only the stylesheet and the scripts that carry the nonce are loaded. */
 export function renderDocument({ title, layout, preview, scripts = [], body }: Document, nonce: string): Html {

@@ -39,6 +39,7 @@ export const SETTINGS: Settings = {
   tls: { certFile: '', keyFile: '', caFile: '' },
   shareOrigin: '',
   aliases: true,
+  office: { web: true },
   trustedProxies: [],
   waitTimeoutSeconds: 600,
   maxUploadSizeMb: 1,
