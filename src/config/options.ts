@@ -31,6 +31,7 @@ export const SECTIONS: Readonly<Record<SectionName, string>> = {
     "operator's socket stays plain. And whom the daemon trusts.",
   limits: 'What requests can make the daemon hold.',
   streams: 'Streamed replies, and how the daemon stops.',
+  office: 'Office Mode for people.',
   sso:
     "Single sign-on. A user sends the provider's token and gets a login token for the account that the provider's response " +
     'names in `data.empNo`. The account is created at its first login.',

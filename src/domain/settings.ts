@@ -39,6 +39,8 @@ export interface Settings {
     /** TCP connections from one address; trusted proxies can have more. */
     readonly connectionsPerAddress: number;
   };
+  /** Whether browsers are served Office Mode, at `/office`. */
+  readonly office: { readonly web: boolean };
   /** Validity of the login tokens issued from now on (B6). */
   readonly loginTokenTtlSeconds: number;
   /** The one single-sign-on provider (B8). Without `provider` and `userinfoUrl` there is no single sign-on; other empty texts mean no value. */
@@ -198,10 +200,12 @@ export interface Settings {
     /** All files of one workspace together; files beyond that are ignored. */
     readonly maxTotalMb: number;
   };
-  /** Of one version of a published page (F11). */
   readonly publish: {
+    /** Of one version (F11). */
     readonly maxFiles: number;
     readonly maxTotalMb: number;
+    /** In which pages show their times to readers without scripts. */
+    readonly timeZone: string;
   };
   readonly browser: {
     readonly enabled: boolean;

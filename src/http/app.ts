@@ -26,10 +26,12 @@ import { setHeaders } from './replies/head.ts';
 import { loggedPath } from './frame/logged-path.ts';
 import { makeWithExchange } from './frame/open-exchange.ts';
 import { errorReply, shapeOfPath } from './replies/render-error.ts';
-import { type IsServedAt, makeIsServedAt } from './frame/share-host.ts';
+import { makeIsServedAt } from './frame/share-host.ts';
 import { type Reply, sendReply, sendReplyAndClose } from './replies/reply.ts';
 import type { Route } from './frame/route.ts';
 import { makeOfficeStreams } from './office/streams.ts';
+import { isOfficePath, officeHeaders } from './office/web/headers.ts';
+import { isPlainPath, plainErrorReply } from './office/web/plain.ts';
 import { makeWatchers } from './office/watchers.ts';
 import { makeMissLimit } from './public/miss-limit.ts';
 import { makeRoutes } from './routes.ts';
@@ -123,9 +125,11 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   const replyBudget = makeReplyBudget(() => settings().limits.repliesInFlightMb * MB, clock);
   const routing = makeRouting(routes, { operations, clientAddressOf, withExchange, slices, replyBudget, clock });
   const koa = new Koa();
-  const isServedAt = makeIsServedAt(() => settings().shareOrigin);
+  const isOnHost = makeIsServedAt(() => settings().shareOrigin);
+  const isServed: IsServed = (req, authority, path) =>
+    (isFromOperator(req) || isOnHost(authority, path)) && (settings().office.web || !isOfficePath(path));
   const aliases = () => settings().aliases;
-  koa.use(makeFrame({ aliases, clientAddressOf, basesOf, isServedAt, clock, log, requestEnded: parts.requestEnded }));
+  koa.use(makeFrame({ aliases, clientAddressOf, basesOf, isServed, clock, log, requestEnded: parts.requestEnded }));
   koa.use(routing);
   koa.use((ctx) => {
     throw refusalOf(ctx['matched'] as Parameters<typeof refusalOf>[0], ctx.path, routes);
@@ -139,18 +143,21 @@ export function makeHttpApp(parts: HttpParts): HttpApp {
   return (req, res) => inTurn(req, res, () => void handle(req, res));
 }
 
+/** Whether a path is served to a request that names this authority. */
+type IsServed = (req: IncomingMessage, authority: string | undefined, path: string) => boolean;
+
 interface FrameParts extends Pick<HttpParts, 'clock' | 'log' | 'requestEnded'> {
   readonly aliases: () => boolean;
   readonly clientAddressOf: ClientAddressOf;
   readonly basesOf: BasesOf;
-  readonly isServedAt: IsServedAt;
+  readonly isServed: IsServed;
 }
 
 function makeFrame({
   aliases,
   clientAddressOf,
   basesOf,
-  isServedAt,
+  isServed,
   clock,
   log,
   requestEnded,
@@ -166,15 +173,25 @@ function makeFrame({
     ctx.state['bases'] = basesOf(req, authority);
     // Replies are written here and by handlers, never by Koa.
     ctx.respond = false;
-    setHeaders(res, { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', ...standingHeaders(path) });
-    const isHere = isFromOperator(req) || isServedAt(authority, path);
+    setHeaders(res, {
+      'X-Request-Id': requestId,
+      'X-Content-Type-Options': 'nosniff',
+      ...standingHeaders(path),
+      ...officeHeaders(path),
+    });
+    const isHere = isServed(req, authority, path);
     try {
       requireForm(req, path);
       if (!isHere) throw noSuchEndpoint(path);
       await next();
     } catch (error) {
-      const replyTo = isHere && isPagePath(path) ? errorPageReply : errorReplyAt(path);
-      refuse(error, { req, res, replyTo, clock, log: logOf(log, { requestId }) });
+      refuse(error, {
+        req,
+        res,
+        replyTo: isHere ? replyAt(path) : errorReplyAt(path),
+        clock,
+        log: logOf(log, { requestId }),
+      });
     }
     const durationMs = clock.monotonic() - startedAt;
     const ended = { method: ctx.method, status: res.statusCode };
@@ -207,6 +224,12 @@ function requireForm(req: IncomingMessage, path: string): void {
   if (!path.startsWith('/')) throw new ErrandError('not_found', 'No such endpoint.');
   if (req.headers.host === undefined && req.httpVersionMinor >= 1)
     throw new ErrandError('bad_request', 'The Host header is missing.');
+}
+
+/** Whoever asks for a page is told by a page. */
+function replyAt(path: string): (error: unknown) => Reply {
+  if (isPlainPath(path)) return plainErrorReply;
+  return isPagePath(path) ? errorPageReply : errorReplyAt(path);
 }
 
 const errorReplyAt = (path: string) => (error: unknown) => errorReply(error, shapeOfPath(path));

@@ -32,6 +32,7 @@ const SECURITY: Readonly<Record<Route['guard'], readonly (keyof typeof SECURITY_
   key: ['apiKey', 'apiKeyHeader'],
   admin: ['adminKey', 'loginToken'],
   office: ['adminKey'],
+  web: ['adminKey'],
   user: ['loginToken', 'adminKey'],
 };
 
@@ -49,7 +50,7 @@ const PAGE = { 'text/html': { schema: { type: 'string' } } };
 export function describeRoutes(routes: readonly Route[], version: string): OpenApiDocument {
   const components: Components = new Map();
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
+  for (const route of routes.filter(isDescribed)) {
     const path = route.path.replace(/[:*](\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, components) };
   }
@@ -76,6 +77,9 @@ export function describeRoutes(routes: readonly Route[], version: string): OpenA
     },
   };
 }
+
+/** What Office Mode in a browser is made of is for browsers; programs read the same elsewhere. */
+const isDescribed = ({ path }: Route) => !path.startsWith('/office/');
 
 function operationOf(route: Route, components: Components): object {
   const { summary, guard, errors } = route;

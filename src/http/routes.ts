@@ -57,9 +57,15 @@ import type { makeRunHandlers } from './sessions/runs.ts';
 import { makeQuestionsOfSession } from './sessions/questions.ts';
 import { makeSessionHandlers } from './sessions/sessions.ts';
 
+import { officeLogins, officePages, officePlaces, plainOffice } from '../wire/office/browser.ts';
 import { office } from '../wire/office/office.ts';
 import { makeOfficeSessionHandlers } from './office/sessions.ts';
 import type { makeOfficeStreams } from './office/streams.ts';
+import { makeAssets } from './office/web/assets.ts';
+import { makeOfficeLogins } from './office/web/log-in.ts';
+import { mountedForBrowsers } from './office/web/mount.ts';
+import { makePlainFloor } from './office/web/plain.ts';
+import { makeShell } from './office/web/shell.ts';
 import { makeShareHandlers } from './share/handlers.ts';
 import { sendStaticFile } from './share/static-files.ts';
 import { deliveries } from '../wire/webhooks/delivery.ts';
@@ -85,15 +91,13 @@ export interface RouteParts {
 
 /** The table of routes. */
 export function makeRoutes(parts: RouteParts): readonly Route[] {
+  const management = managementRoutes(parts);
   const routes: Route[] = [
     ...programRoutes(parts),
     ...routesOf(mcp, {}, parts.mcp),
-    ...managementRoutes(parts),
+    ...management,
     ...routesOf(backups, parts.operations, makeBackupHandlers(parts.operations)),
-    ...routesOf(office, parts.operations, {
-      ...makeOfficeSessionHandlers(parts.operations),
-      ...parts.officeStreams,
-    }),
+    ...officeRoutes(parts, management),
     ...routesOf(publishes, parts.operations),
     ...routesOf(shares, parts.operations),
     ...routesOf(publicPages, {}, { ...makePublicPageHandlers(parts), ...makeContentHandlers(parts) }),
@@ -104,6 +108,25 @@ export function makeRoutes(parts: RouteParts): readonly Route[] {
   // Made at the first request: it takes some milliseconds that a start need not have.
   const document = once(() => JSON.stringify(describeRoutes(routes, VERSION)));
   return routes;
+}
+
+/** Office Mode: for programs, and for browsers (0054). */
+function officeRoutes(
+  { operations, officeStreams, clientAddressOf }: RouteParts,
+  management: readonly Route[],
+): Route[] {
+  const own = routesOf(office, operations, { ...makeOfficeSessionHandlers(operations), ...officeStreams });
+  const assets = makeAssets();
+  const shell = makeShell(assets);
+  return [
+    ...own,
+    ...mountedForBrowsers([...own, ...management]),
+    ...routesOf(officeLogins, {}, makeOfficeLogins(operations, clientAddressOf)),
+    ...routesOf(officePages, {}, { ...shell, officeFile: assets.send }),
+    ...routesOf(plainOffice, {}, { plain: makePlainFloor(operations) }),
+    // Last: it takes every path below.
+    ...routesOf(officePlaces, {}, shell),
+  ];
 }
 
 /** What programs with a key, and anybody, may ask. */

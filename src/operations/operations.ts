@@ -83,9 +83,10 @@ export function makeOperations(given: OperationParts) {
     auditedAccess: makeAuditedAccess({ access, audit }),
     makeSetup: makeSessionSetup(given),
   };
-  const { authenticate, logIn, signingKeys } = makeCredentials(parts);
+  const { authenticate, logIn, officeLogins, createOfficeLink, signingKeys } = makeCredentials(parts);
   const verbs = verbsOf({
     ...signingKeys,
+    createOfficeLink,
     ...makePeopleVerbs(parts),
     ...makeCapabilityVerbs(parts),
     ...makeSessionVerbs(parts),
@@ -103,7 +104,14 @@ export function makeOperations(given: OperationParts) {
     findId: makeFindId(store),
   });
   const openFile = makeOpenFile(parts);
-  return { authenticate, logIn, openFile, publicPages: makePublicPages(parts), ...recordLists(audit, verbs) };
+  return {
+    authenticate,
+    logIn,
+    officeLogins,
+    openFile,
+    publicPages: makePublicPages(parts),
+    ...recordLists(audit, verbs),
+  };
 }
 
 /** What the installation reports of itself. */

@@ -8,7 +8,7 @@ import { integer, string, uuid } from './shapes/scalars.ts';
 import type { AnyShape, JsonOf, Shape, Static } from './shapes/shape.ts';
 
 /** Who may use it. Without a guard, anyone may. */
-export type Guard = 'none' | 'key' | 'admin' | 'office' | 'user';
+export type Guard = 'none' | 'key' | 'admin' | 'office' | 'web' | 'user';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { JournalEvent, NewEvent } from '../../src/domain/sessions/journal-event.ts';
+import type { NewEvent } from '../../src/domain/sessions/journal-event.ts';
 import { makeLastWords } from '../../src/events/last-words.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
@@ -30,7 +30,7 @@ function open() {
     words.take(
       events.map((event) => {
         id += 1;
-        return { ...event, id, sessionSeq: runSeq, runSeq, streamSeq: id, createdAt: 0 } as JournalEvent;
+        return { ...event, id, sessionSeq: runSeq, runSeq, streamSeq: id, createdAt: 0 };
       }),
     );
   /** Lets a second pass, and returns what was sent. */

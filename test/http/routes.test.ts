@@ -161,7 +161,35 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/stream-events office envelope',
   'GET /api/v1/office-mode/sessions/:id/stream office envelope sse',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream office envelope sse',
+  'POST /api/v1/office-mode/links office envelope',
   'GET /api/v1/office-mode/stream office envelope sse',
+  'GET /office/api/snapshot web envelope',
+  'GET /office/api/live-runs web envelope',
+  'GET /office/api/last-hour web envelope',
+  'GET /office/api/teams/:team_id/today-active-runs web envelope',
+  'GET /office/api/sessions/:id web envelope',
+  'GET /office/api/sessions/:id/detail web envelope',
+  'GET /office/api/sessions/:id/summary web envelope',
+  'GET /office/api/sessions/:id/messages-with-files web envelope',
+  'GET /office/api/office-runs/session/:id web envelope',
+  'GET /office/api/sessions/:id/run-rounds web envelope',
+  'GET /office/api/sessions/:id/context-usage web envelope',
+  'GET /office/api/sessions/:id/computer/browser/:tool_use_id web envelope',
+  'GET /office/api/sessions/:id/workspace/files web envelope',
+  'GET /office/api/sessions/:id/workspace/archive web envelope',
+  'GET /office/api/sessions/:id/stream-events web envelope',
+  'GET /office/api/sessions/:id/stream web envelope sse',
+  'GET /office/api/sessions/:id/run-events/stream web envelope sse',
+  'GET /office/api/stream web envelope sse',
+  'GET /office/api/budgets web envelope',
+  'GET /office/api/queue web envelope',
+  'POST /office/login none envelope',
+  'POST /office/logout none envelope',
+  'GET /office/assets/:name none bare',
+  'GET /office/ none bare',
+  'GET /office none bare',
+  'GET /office/plain web bare',
+  'GET /office/*path none bare',
   'GET /api/v1/publishes user envelope',
   'POST /api/v1/publishes user envelope',
   'GET /api/v1/publishes/:publish_key user envelope',
@@ -208,6 +236,7 @@ const PASSES: Readonly<Record<string, readonly string[]>> = {
   key: ['conversation-key', 'global-key', 'admin-key', 'demoted-admin-key', 'global-key-of-admin'],
   admin: ['admin-key', 'token-of-admin'],
   office: ['admin-key'],
+  web: ['admin-key'],
   user: ['admin-key', 'token-of-admin', 'token-of-user'],
 };
 const EVERYBODY = [
@@ -226,7 +255,7 @@ const EVERYBODY = [
 
 /** Where a key is needed, a valid login token isn't a credential at all. */
 const refusalOf = (who: string, guard: string, status: number) =>
-  ['key', 'office'].includes(guard) && who.startsWith('token-') ? 401 : status;
+  ['key', 'office', 'web'].includes(guard) && who.startsWith('token-') ? 401 : status;
 
 test.each(TABLE)(
   '%s lets exactly its callers pass',
@@ -275,7 +304,7 @@ test.each(TABLE)('%s refuses other methods before it asks for a key', { tags: ['
     if (allowed.includes(method)) expect([method, got.status]).not.toEqual([method, 405]);
     else {
       expect([method, got.status]).toEqual([method, 405]);
-      expect(got.headers.allow).toBe([...allowed].sort().join(', '));
+      expect(got.headers.allow).toBe([...new Set(allowed)].sort().join(', '));
     }
   }
 });

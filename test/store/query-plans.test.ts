@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
 /** Tables that grow with people and definitions, or with what is in progress, not with what was done; and what a statement makes of its own values. */
 const SHORT =
-  /^(users|u|budgets|b|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|scheduled_tasks|task|definition_ids|answered_endpoints|connections|cleanups|workspace_copies|audit_head|audit_start|retention_(clock|places)|disk_samples|calls_in_progress|c|discarded_texts|publish_removals|loose_objects|waiting|active|seen|old|latest|sums|heads|open_work|page|stretches|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
+  /^(users|u|budgets|b|api_keys|k|teams|signing_keys|worker_nodes|webhooks|w|webhook_planning|scheduled_tasks|task|definition_ids|answered_endpoints|office_logins|login|connections|cleanups|workspace_copies|audit_head|audit_start|retention_(clock|places)|disk_samples|calls_in_progress|c|discarded_texts|publish_removals|loose_objects|waiting|active|seen|old|latest|sums|heads|open_work|page|stretches|CONSTANT ROW|\(subquery-\d+\)|\d+)$/;
 /** Indexes of what is in progress: a row leaves them when it is done. */
 const UNDER_WAY =
   /USING (COVERING )?INDEX (runs_(live|claimable|claimable_background|waiting_background|unfinished_background|executing|executing_background|unfinished|to_collect)|sessions_stopping|workspace_exports_pending|user_inputs_pending|webhook_deliveries_due|publish_(jobs_due|versions_drafts|versions_to_clear|versions_expiring|pages_deleted))\b/;

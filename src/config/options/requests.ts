@@ -136,6 +136,12 @@ export const REQUEST_OPTIONS = {
     about:
       'Seconds that running agents and open streams have to finish after SIGTERM. Others continue after the next start.',
   },
+  'office.web': {
+    schema: flag(),
+    fallback: true,
+    about:
+      'Whether /office shows Office Mode to browsers, for those who have a link of `errand office --web` or paste a key of scope admin.',
+  },
   'sso.provider': {
     schema: text('the name of a provider, at most 64 characters', (value) => value.length <= 64),
     fallback: '',

@@ -18,6 +18,7 @@ export const AUDIT_ACTIONS = {
   'key.revoke': 'key',
   'token.rotate': 'signing_key',
   'token.revoke_all': 'signing_key',
+  'office_login.create': 'office_login',
   'connection.create': 'connection',
   'connection.revoke': 'connection',
   'connection.check': 'connection',

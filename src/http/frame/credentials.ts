@@ -7,7 +7,7 @@ const BEARER = /^bearer +([^\s,]+)$/i;
 export type CredentialHeaders = 'both' | 'authorization';
 
 /**
- * The credential of a request, or null when it carries none. Query and cookies are never read (A6).
+ * The credential of a request, or null when it carries none. The query is never read, nor a cookie but that of `office-cookie.ts` (A6).
  * Throws `unauthenticated` for a repeated header, another scheme, or two different credentials.
  */
 export function readCredential(rawHeaders: readonly string[], accepted: CredentialHeaders): string | null {

@@ -10,6 +10,7 @@ import type { ClientAddressOf } from '../server/client-address.ts';
 import { isFromOperator } from '../server/peers.ts';
 import { readCredential } from './credentials.ts';
 import { callerAt } from './guards.ts';
+import { readOfficeCookie } from './office-cookie.ts';
 import type { WithExchange } from './open-exchange.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { inEnvelope, sendWhole } from '../replies/reply.ts';
@@ -17,7 +18,7 @@ import { quotasOfAddress, quotasOfUser, type ReplyBudget } from '../replies/repl
 import type { Route } from './route.ts';
 
 export interface DispatchParts {
-  readonly operations: Pick<Operations, 'authenticate'>;
+  readonly operations: Pick<Operations, 'authenticate' | 'officeLogins'>;
   readonly clientAddressOf: ClientAddressOf;
   readonly withExchange: WithExchange;
   readonly slices: Slices;
@@ -40,10 +41,12 @@ export function makeRouting(routes: readonly Route[], parts: DispatchParts): Koa
     return router.routes() as Koa.Middleware;
   };
   const others = routes.filter(({ path }) => beginningOf(path) === null);
+  // What takes every path below its own has only those that nothing else has.
+  const inAll = others.filter(({ path }) => !path.includes('*'));
   const byBeginning = Map.groupBy(routes, ({ path }) => beginningOf(path));
   const routings = new Map(
     [...byBeginning].map(([beginning, own]) => {
-      const candidates = new Set([...own, ...others]);
+      const candidates = new Set([...own, ...inAll]);
       return [beginning, among(routes.filter((route) => candidates.has(route)))] as const;
     }),
   );
@@ -89,7 +92,10 @@ async function identify(route: Route, ctx: RouterContext, parts: DispatchParts):
   const origin = ctx.state['origin'] as Origin;
   const viaSocket = isFromOperator(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
-  const admit = async () => callerAt(guard, await operations.authenticate(credential, viaSocket), origin);
+  const cookie = guard === 'web' && credential === null ? readOfficeCookie(ctx.req) : null;
+  const identity = () =>
+    cookie === null ? operations.authenticate(credential, viaSocket) : operations.officeLogins.identify(cookie);
+  const admit = async () => callerAt(guard, await identity(), origin);
   const caller = await admit();
   return { caller, owner: ownerOf(caller), address, admit };
 }

@@ -10,6 +10,8 @@ export interface CallerOf {
   readonly admin: Administrator;
   /** An administrator's key of scope `admin`, or the operator, but not a login token (§5 rule 2). */
   readonly office: Administrator;
+  /** The same, or the cookie that one of them got for a browser (0054). */
+  readonly web: Administrator;
   /** Any login token, or an administrator. */
   readonly user: UserCaller | Administrator;
 }
@@ -23,15 +25,18 @@ const GUARDS: { readonly [G in Guard]: (identity: Identity, origin: Origin) => C
     return { ...identity, reach: 'key' };
   },
   admin: administrator,
-  office: (identity, origin) => {
-    if (identity.kind === 'token') throw new ErrandError('unauthenticated', 'An API key of scope admin is required.');
-    return administrator(identity, origin);
-  },
+  office: withoutTokens,
+  web: withoutTokens,
   user: (identity, origin) =>
     identity.kind === 'token' && identity.user.role !== 'admin'
       ? { ...identity, reach: 'user' }
       : administrator(identity, origin),
 };
+
+function withoutTokens(identity: Identity, origin: Origin): Administrator {
+  if (identity.kind === 'token') throw new ErrandError('unauthenticated', 'An API key of scope admin is required.');
+  return administrator(identity, origin);
+}
 
 /** The key of scope `admin` and the login token are valid as long as their user is an administrator (B3, K1). */
 function administrator(identity: Identity, origin: Origin): Administrator {

@@ -18,6 +18,9 @@ const PREFIXES: readonly (readonly [prefix: string, shape: ErrorShape])[] = [
   ['/openapi/v1/responses', 'chat'],
   ['/api/', 'envelope'],
   ['/mcp', 'rpc'],
+  ['/office/api/', 'envelope'],
+  ['/office/login', 'envelope'],
+  ['/office/logout', 'envelope'],
 ];
 
 /** The shape of errors under a path, whether or not a route exists there. */

@@ -4,18 +4,24 @@ import { makeAuthenticate } from './authenticate.ts';
 import { type LogInParts, makeLogIn } from './log-in.ts';
 import { makeLoginThrottle } from './login-throttle.ts';
 import { type LoginTokenParts, makeLoginTokens } from './login-tokens.ts';
-import { makeResolveKey } from './resolve-key.ts';
+import { makeOfficeLogins, type OfficeLoginParts } from './office-logins.ts';
+import { makeResolveKey, makeUseKey } from './resolve-key.ts';
 import { makeAskProvider } from './sso.ts';
 
 export type CredentialParts = LoginTokenParts &
+  Pick<OfficeLoginParts, 'store' | 'settings'> &
   Pick<LogInParts, 'store' | 'settings' | 'catalog' | 'lookUp'> & { readonly store: Pick<Store, 'keys'> };
 
 export function makeCredentials(parts: CredentialParts) {
-  const resolveKey = makeResolveKey(parts);
+  const useKey = makeUseKey(parts);
+  const resolveKey = makeResolveKey({ ...parts, useKey });
   const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens(parts);
   const [throttle, askProvider] = [makeLoginThrottle(parts.clock), makeAskProvider()];
+  const { createOfficeLink, officeLogins } = makeOfficeLogins({ ...parts, throttle, useKey });
   return {
     signingKeys,
+    createOfficeLink,
+    officeLogins,
     authenticate: makeAuthenticate({ resolveKey, resolveToken }),
     logIn: makeLogIn({ ...parts, throttle, resolveKey, askProvider, issueToken }),
   };

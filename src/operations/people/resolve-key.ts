@@ -1,7 +1,7 @@
 // The one place that turns the text of an API key into its identity (§5, B3, B5).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { KeyIdentity } from '../../domain/people/user.ts';
+import type { ApiKey, KeyIdentity, User } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import { parseKey, secretMatches } from './secrets.ts';
 
@@ -10,13 +10,25 @@ const TOUCH_MS = 60_000;
 
 export type ResolveKey = (text: string) => Promise<KeyIdentity>;
 
-/**
- * Makes the resolver of keys. It throws `unauthenticated` for a text that isn't a key, and for an unknown, revoked or
- * expired key; `forbidden` for a disabled owner.
- */
-export function makeResolveKey({ store, clock }: { store: Pick<Store, 'keys'>; clock: Clock }): ResolveKey {
+/** A key with its owner, as they are now. */
+export interface HeldKey {
+  readonly key: ApiKey;
+  readonly user: User;
+}
+
+/** Takes a key for used. Throws `unauthenticated` for a revoked or expired one, `forbidden` for a disabled owner. */
+export type UseKey = (owned: HeldKey) => KeyIdentity;
+
+interface Parts {
+  readonly store: Pick<Store, 'keys'>;
+  readonly clock: Clock;
+}
+
+const refused = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
+
+/** Makes what decides whether a key is good. */
+export function makeUseKey({ store, clock }: Parts): UseKey {
   const touchedAt = new Map<number, number>();
-  const refused = () => new ErrandError('unauthenticated', 'The API key is missing or invalid.');
 
   function touch(keySeq: number, lastUsedAt: number | null): void {
     const now = clock.now();
@@ -26,16 +38,27 @@ export function makeResolveKey({ store, clock }: { store: Pick<Store, 'keys'>; c
     store.keys.touch(keySeq, now).catch(() => touchedAt.delete(keySeq));
   }
 
+  return ({ key, user }) => {
+    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= clock.now())) throw refused();
+    if (user.disabled) throw new ErrandError('forbidden', 'The owner of this API key is disabled.');
+    touch(key.seq, key.lastUsedAt);
+    return { kind: 'key', user, key };
+  };
+}
+
+/**
+ * Makes the resolver of keys. It throws `unauthenticated` for a text that isn't a key, and for an unknown, revoked or
+ * expired key; `forbidden` for a disabled owner.
+ */
+export function makeResolveKey({ useKey, ...parts }: Parts & { readonly useKey?: UseKey }): ResolveKey {
+  const { store } = parts;
+  const use = useKey ?? makeUseKey(parts);
   return async (text) => {
     const parsed = parseKey(text);
     const found = parsed === undefined ? undefined : await store.keys.findCredential(parsed.id);
     if (parsed === undefined || found === undefined || !secretMatches(parsed.secret, found.secretSha256)) {
       throw refused();
     }
-    const { key, user } = found;
-    if (key.revokedAt !== null || (key.expiresAt !== null && key.expiresAt <= clock.now())) throw refused();
-    if (user.disabled) throw new ErrandError('forbidden', 'The owner of this API key is disabled.');
-    touch(key.seq, key.lastUsedAt);
-    return { kind: 'key', user, key };
+    return use(found);
   };
 }

@@ -22,6 +22,7 @@ import { continuedSessions } from './migrations/055-continued-sessions.ts';
 import { forks } from './migrations/056-forks.ts';
 import { resultTools } from './migrations/057-result-tools.ts';
 import { answeredEndpoints } from './migrations/058-answered-endpoints.ts';
+import { officeLogins } from './migrations/059-office-logins.ts';
 import { artifacts } from './schema/artifacts.ts';
 import { audit } from './schema/audit.ts';
 import { budgets } from './schema/budgets.ts';
@@ -89,6 +90,7 @@ const STEPS: readonly (string | Expansion)[] = [
   { sql: forks, runsWith: 48 },
   { sql: resultTools, runsWith: 48 },
   { sql: answeredEndpoints, runsWith: 48 },
+  { sql: officeLogins, runsWith: 48 },
 ];
 
 /** What leads from `OLDEST_SCHEMA` to the schema, with the oldest version whose code may use the result. */

@@ -7,6 +7,7 @@ import { makeDefinitionIds } from './definition-ids.ts';
 import { makeCreateFirstAdministrator } from './first-administrator.ts';
 import { makeHoldings } from './holdings.ts';
 import { makeApiKeys } from './keys.ts';
+import { makeOfficeLogins } from './office-logins.ts';
 import { makePins } from './pins.ts';
 import { makeSigningKeys } from './signing-keys.ts';
 import { makeTeams } from './teams.ts';
@@ -21,6 +22,7 @@ export function makePeopleVerbs(database: Database, planning: Planning, kit: Bud
     holdings: makeHoldings(database),
     pins: makePins(database),
     signingKeys: makeSigningKeys(database),
+    officeLogins: makeOfficeLogins(database),
     definitionIds: makeDefinitionIds(database),
     connections: makeConnections(database),
   };

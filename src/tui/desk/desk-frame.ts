@@ -29,13 +29,13 @@ import { type Items, type View, viewOf } from '../transcript/viewport.ts';
 const HINTS: readonly KeyHint[] = [
   ['↑↓', 'scroll'],
   ['1-7', 'tabs'],
-  ['n', 'call'],
   ['⏎', 'unfold'],
   ['v', 'pager'],
   ['G', 'newest'],
   ['Esc', 'back'],
   ['q', 'quit'],
 ];
+const CALL_HINT: KeyHint = ['n', 'call'];
 const FILE_HINTS: readonly KeyHint[] = [
   ['↑↓', 'choose'],
   ['d', 'download'],
@@ -96,7 +96,12 @@ export function deskFrame(state: AppState, screen: DeskState, size: Size): reado
       rows,
     );
   };
-  return frameOf(state, size, body, screen.tab === 'files' ? FILE_HINTS : HINTS);
+  return frameOf(state, size, body, hintsOf(screen));
+}
+
+function hintsOf({ tab }: DeskState): readonly KeyHint[] {
+  if (tab === 'files') return FILE_HINTS;
+  return tab === 'live' ? [...HINTS.slice(0, 2), CALL_HINT, ...HINTS.slice(2)] : HINTS;
 }
 
 /** Why there is nothing to show. */

@@ -58,7 +58,7 @@ export function wrapSpans(spans: readonly Span[], width: number, hang = 0): read
     lines.at(-1)!.push(...word);
     used += widthOf(text);
   }
-  return lines.map((line) => clipped(line, room));
+  return lines.map(trimmed);
 }
 
 /** Parts without a blank between them belong together, whatever their roles. */
@@ -73,11 +73,12 @@ function wordsOf(spans: readonly Span[]): readonly (readonly Span[])[] {
   return words.filter((word) => word.length > 0);
 }
 
-/** Blanks at the end of a line may stand beyond it. */
-function clipped(line: readonly Span[], room: number): readonly Span[] {
+/** Without the blanks at its end. */
+function trimmed(line: readonly Span[]): readonly Span[] {
   const last = line.at(-1);
-  if (last === undefined || widthOfSpans(line) <= room) return line;
-  return [...line.slice(0, -1), span(last.text.trimEnd(), last.role)];
+  if (last === undefined || !last.text.endsWith(' ')) return line;
+  const text = last.text.trimEnd();
+  return text === '' ? trimmed(line.slice(0, -1)) : [...line.slice(0, -1), span(text, last.role)];
 }
 
 const indentOf = (text: string) => (/^[ \t]*/.exec(text)?.[0] ?? '').replaceAll('\t', '  ').length;

@@ -55,6 +55,7 @@ function headLine({ text, name, input, result }: Call, width: number, isChosen: 
   const guard = hasRightToLeft(text) ? [span(GUARD)] : [];
   const room = Math.max(1, width - 4 - widthOf(time) - widthOfSpans(counts) - guard.length);
   const own = Math.min(room, shownWidth(text));
+  const gap = span(' '.repeat(room - own));
   return {
     spans: [
       span(isChosen ? '❯ ' : '  ', 'accent'),
@@ -62,6 +63,7 @@ function headLine({ text, name, input, result }: Call, width: number, isChosen: 
       span(fit(text, own), 'accent'),
       ...guard,
       ...counts,
+      gap,
       span(time, result === null ? 'running' : 'dim'),
     ],
   };

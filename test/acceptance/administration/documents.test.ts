@@ -417,6 +417,9 @@ describe('models, people and capabilities', () => {
     await reader.paste(block('docs/OFFICE.md', 'office --once').text);
     expect(JSON.parse(readFileSync(join(reader.directory, 'snapshot.json'), 'utf8'))).toHaveProperty('entities');
     expect(jsonIn(await reader.paste(block('docs/OFFICE.md', 'snapshot?tz').text))).toHaveProperty('data.overview');
+    // Its second line is for another machine.
+    const [link] = block('docs/OFFICE.md', 'errand office --web').text.split(/(?<=\n)/);
+    expect(await reader.paste(link ?? '')).toContain('/office#code=');
   });
 
   test('every file of the config directory that is shown, together; then keys and connections for them', async () => {

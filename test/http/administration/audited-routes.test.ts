@@ -100,6 +100,20 @@ const READS: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
   '/api/v1/office-mode/stream': 'house.follow',
 };
 
+/** In browsers, the same; and the floor without a script. */
+const IN_BROWSERS = Object.entries(READS).flatMap(([path, line]) =>
+  path.startsWith('/api/v1/office-mode/')
+    ? [[path.replace('/api/v1/office-mode/', '/office/api/'), line] as const]
+    : [],
+);
+const EVERY_READ: Readonly<Record<string, AuditAction | typeof NOTHING>> = {
+  ...READS,
+  ...Object.fromEntries(IN_BROWSERS),
+  '/office/api/queue': NOTHING,
+  '/office/api/budgets': NOTHING,
+  '/office/plain': 'house.read',
+};
+
 let built: AuditedFixture;
 let fixture: Fixture;
 
@@ -157,12 +171,12 @@ async function read(path: string, isStream: boolean): Promise<{ status: number; 
 
 test('every path by which administrators read has a line', { tags: ['G10'] }, () => {
   const reads = routesOf(fixture.parts, () => '').filter(
-    ({ method, guard }) => method === 'GET' && ['admin', 'office', 'user'].includes(guard),
+    ({ method, guard }) => method === 'GET' && ['admin', 'office', 'web', 'user'].includes(guard),
   );
-  expect(reads.map(({ path }) => path).sort()).toEqual(Object.keys(READS).sort());
+  expect(reads.map(({ path }) => path).sort()).toEqual(Object.keys(EVERY_READ).sort());
 });
 
-test.each(Object.entries(READS))('%s leaves in the log: %s', async (path, line) => {
+test.each(Object.entries(EVERY_READ))('%s leaves in the log: %s', async (path, line) => {
   const { status, text } = await read(path, path.endsWith('/stream'));
   const actions = (await built.entries()).map(({ action }) => action);
   if (line !== NOTHING) {

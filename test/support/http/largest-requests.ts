@@ -61,6 +61,7 @@ export const REQUESTS: Readonly<Record<string, string>> = {
   'GET /api/v1/office-mode/sessions/:id/stream': 'streamed?replay=true',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream': 'streamed?run_id=runOfStream',
   'GET /api/v1/office-mode/stream': '?after_id=0',
+  'GET /office/plain': '',
   'GET /api/v1/users/:ref/holdings': 'user',
   'GET /api/v1/publishes': '?limit=500',
   'GET /api/v1/publishes/:publish_key': 'page',

@@ -450,6 +450,11 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await teams.list();
   await teams.change('Blue', { budgetUsd: 1 });
   await keys.create(newKey);
+  const [code, cookie] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  await store.officeLogins.create({ id: 'login', keySeq: key.seq, codeSha256: code });
+  for (const given of [code, code, cookie]) await store.officeLogins.use(given, cookie);
+  await store.officeLogins.find(cookie);
+  await store.officeLogins.end(cookie);
   await keys.get(key.id);
   await keys.findCredential(key.id);
   for (const owner of [null, user.seq]) await keys.list(owner, 0, 1);

@@ -70,7 +70,7 @@ test('the title says for which model the run waits, and for how long', () => {
 
 test('a session as it happens', () => {
   expect(frame(shown(HISTORY))).toMatchInlineSnapshot(`
-    " ● 1  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M                 ◌ connecting  12:00:00
+    " ● 1 running  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M         ◌ connecting  12:00:00
 
      ● Plot the sales of quarter 1  Ann Arbor · Research        1:01  $0.07  ● live
      1 Live 2 Rounds 3 Messages 4 Files 5 Context 6 Events 7 Summary
@@ -87,14 +87,14 @@ test('a session as it happens', () => {
 
 
 
-     ↑↓ scroll  1-7 tabs  ⏎ unfold  G newest  Esc back  q quit               ? help"
+     ↑↓ scroll  1-7 tabs  n call  ⏎ unfold  v pager  G newest  Esc back      ? help"
   `);
 });
 
 test('results unfold, and fold again', () => {
-  const state = press(shown(HISTORY), 'enter');
+  const state = press(shown(HISTORY), 'e');
   expect(frame(state)).toContain('sales.csv');
-  expect(frame(press(state, 'enter'))).not.toContain('sales.csv');
+  expect(frame(press(state, 'e'))).not.toContain('sales.csv');
 });
 
 test('every event is there raw', () => {
@@ -190,10 +190,10 @@ const EDIT = eventsOf(
 
 test('one call at a time is unfolded: what it changes, and what came of it', () => {
   const state = shown(EDIT);
-  expect(frame(state)).toMatch(/▸ edits plot\.py \+1 -1 9 ms/);
+  expect(frame(state)).toMatch(/▸ edits plot\.py \+1 -1 +9 ms/);
   expect(frame(state)).not.toContain('b = 3');
   const last = press(state, 'enter');
-  expect(frame(last)).toMatch(/❯ ▸ writes x\.md \+1 …[^]*\+ # Tides[^]*only the beginning/);
+  expect(frame(last)).toMatch(/❯ ▸ writes x\.md \+1 +…[^]*\+ # Tides[^]*only the beginning/);
   const edit = press(last, 'N');
   expect(frame(edit)).toMatch(/❯ ▸ edits[^]* {6} {2}a = 1\n *- b = 2\n *\+ b = 3\n *Replaced 1 occurrence\./);
   expect(frame(edit)).not.toContain('# Tides');

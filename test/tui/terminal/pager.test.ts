@@ -15,13 +15,13 @@ const environment = (pager: string) => ({ PATH: process.env['PATH'], PAGER: page
 test('the pager gets the text; what a terminal would obey is escaped', async () => {
   const path = place();
   const text = ['one\r\n', 'two\u001b[31m\u0007\u009b2J\u202e three\t4\n'];
-  expect(await openPager(text, { environment: environment(`cp /dev/stdin ${path}`), signal: never })).toBeNull();
+  expect(await openPager(text, { environment: environment(`dd status=none of=${path}`), signal: never })).toBeNull();
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\\u001b[31m\\u0007\\u009b2J\\u202e three\t4\n');
 });
 
 test('no shell reads PAGER, and the pager knows that it is to run nothing', async () => {
   const path = place();
-  const parts = { environment: environment(`env -u HOME sh -c env>${path}`), signal: never };
+  const parts = { environment: environment(`true >${path}`), signal: never };
   await openPager([], parts);
   expect(() => readFileSync(path)).toThrow('ENOENT');
   await openPager([], { environment: environment(`cp /proc/self/environ ${path}`), signal: never });

@@ -40,7 +40,7 @@ test('between two fences everything is code', () => {
   ]);
 });
 
-test.each([1, 7, 20, 33])('no line is wider than %d columns, whatever the text', (width) => {
+test.each([4, 7, 20, 33])('no line is wider than %d columns, whatever the text', (width) => {
   const text =
     '- **売上データを分析** of `averyveryverylongwordwithoutblanks` and \u001b[31mred\u202e\u0007\n> ' +
     'x'.repeat(100);

@@ -1,4 +1,4 @@
-// `errand office`: all runs, live on a terminal, or as one table.
+// `errand office`: all runs, live on a terminal, or as one table; or a link for a browser.
 import type { ReadStream, WriteStream } from 'node:tty';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Client } from '../../../client/client.ts';
@@ -30,6 +30,7 @@ const COLUMNS: readonly Column<EntityWire>[] = [
 
 const optionsOf = (zone: string) => ({
   once: flag('--once', 'print the runs as a table, and end; with -o json, the whole snapshot'),
+  web: flag('--web', 'print a link that shows this in a browser, once and within 5 minutes'),
   team: option('--team <team>', 'only the runs of this team, by id or name'),
   session: option('--session <id>', 'open this session; with --once, only its runs', idOrStart),
   tz: always(option('--tz <zone>', 'time zone whose day "today" is', timeZone), zone, zone),
@@ -54,10 +55,12 @@ Keys are listed by "?". The view only reads.
 Examples:
   errand office --team Research
   errand office --once -o json
+  errand office --web
   errand office --url https://errand.example --token-file admin.key`;
 
 async function showOffice(context: Context, options: Options): Promise<void> {
   const { io, out } = context;
+  if (options.web) return printLink(context, options);
   if (options.once || out.format === 'json') return printOnce(context, options);
   if (!io.terminal.stdin || !io.terminal.stdout) {
     throw new CommandError('usage', 'The live view needs a terminal. Add --once to print the runs as a table.');
@@ -81,6 +84,19 @@ async function showOffice(context: Context, options: Options): Promise<void> {
     signal: context.signal,
   });
   context.signal.throwIfAborted();
+}
+
+/** Only what is asked for stands on stdout: `xdg-open "$(errand office --web)"`. */
+async function printLink({ client, out }: Context, { once, team, session }: Options): Promise<void> {
+  if (once || team !== undefined || session !== undefined)
+    throw new CommandError(
+      'usage',
+      '--web goes with none of --once, --team and --session: they are chosen in the browser.',
+    );
+  const link = await client().office.createLink();
+  if (out.format === 'json') return out.json(link);
+  out.text(`${link.url}\n`);
+  out.hint('It logs one browser in to Office Mode for 8 hours, if it is opened within 5 minutes. Keep it to yourself.');
 }
 
 const SLOW_MS = 1000;

@@ -1,4 +1,4 @@
-// Users, their teams, keys and connections, and the ids of what the config directory defines.
+// Users, their teams, keys, log-ins and connections, and the ids of what the config directory defines.
 
 export const people = `
 CREATE TABLE teams (
@@ -98,4 +98,18 @@ CREATE TABLE connections (
   updated_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX connections_by_user ON connections (user_seq, seq);
+
+-- Log-ins of browsers to Office Mode: a code for one use, then a cookie (0054).
+CREATE TABLE office_logins (
+  seq           INTEGER PRIMARY KEY,
+  id            TEXT    NOT NULL UNIQUE,
+  -- NULL: of the operator behind the control socket.
+  key_seq       INTEGER REFERENCES api_keys (seq),
+  code_sha256   BLOB    NOT NULL UNIQUE,
+  cookie_sha256 BLOB    UNIQUE,
+  created_at    INTEGER NOT NULL,
+  used_at       INTEGER,
+  -- Of the code until it is used, then of the cookie.
+  ends_at       INTEGER NOT NULL
+) STRICT;
 `;
