@@ -120,7 +120,9 @@ function closingOf(text: string, from: number, mark: string): number {
   for (let at = text.indexOf(mark, from + 1); at !== -1 && at < last; at = text.indexOf(mark, at + 1)) {
     const isDoubled = mark.length === 1 && (text[at + 1] === mark || text[at - 1] === mark);
     const isInWord = mark[0] === '_' && LETTER.test(text[at + mark.length] ?? '');
-    if (!isDoubled && !isInWord && /\S/.test(text[at - 1] ?? ' ') && text[at - 1] !== '\\') return at;
+    const closes = !isDoubled && !isInWord && /\S/.test(text[at - 1] ?? ' ') && text[at - 1] !== '\\';
+    // Of three, the first is that of what is within.
+    if (closes) return text.startsWith(mark, at + 1) && mark.length > 1 ? at + 1 : at;
   }
   return -1;
 }

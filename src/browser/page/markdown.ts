@@ -48,10 +48,9 @@ function blocksOfLines(lines: readonly string[], depth: number): readonly Block[
 const takeCode: Take = (lines, at, _depth, made) => {
   const fence = FENCE.exec(lines[at] ?? '')?.[1];
   if (fence === undefined) return 0;
-  const end = lines.findIndex((line, index) => index > at && FENCE_END.exec(line)?.[1]?.startsWith(fence) === true);
-  const last = end === -1 ? lines.length : end;
-  made.push({ kind: 'code', text: lines.slice(at + 1, last).join('\n') });
-  return last - at + 1;
+  const own = until(lines, at + 1, (line) => FENCE_END.exec(line)?.[1]?.startsWith(fence) === true);
+  made.push({ kind: 'code', text: own.join('\n') });
+  return own.length + 2;
 };
 
 const takeHeading: Take = (lines, at, _depth, made) => {
