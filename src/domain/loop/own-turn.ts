@@ -1,11 +1,12 @@
 // Turns of the loop for steps that take milliseconds and can't be divided: each such step has one of its own.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 
 /** Characters from which on rendering, parsing, reading or storing a text is such a step. */
 export const LONG_TEXT = 262_144;
 
 /** Milliseconds from which on work is long: a turn of the loop has no two pieces of it. */
-export const LONG_WORK_MS = 5;
+const LONG_WORK_MS = 5;
 
 /** How many pieces of long work were done in this turn of the loop or in the one before it. */
 let longWork = 0;
@@ -18,6 +19,14 @@ export function takeTurn(): void {
   longWork += 1;
   // The first of them may come in this very turn, before others that wait in it.
   setImmediate(() => setImmediate(() => (longWork -= 1)));
+}
+
+/** Does work of which nobody knows before how long it takes. */
+export function timed<Result>({ monotonic }: Pick<Clock, 'monotonic'>, work: () => Result): Result {
+  const startedAt = monotonic();
+  const result = work();
+  if (monotonic() - startedAt >= LONG_WORK_MS) takeTurn();
+  return result;
 }
 
 let last: Promise<unknown> = Promise.resolve();

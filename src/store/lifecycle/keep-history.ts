@@ -14,12 +14,12 @@ export function* keepHistoryIn(tx: Transaction, runSeq: number, asked: Link): St
     runSeq,
   ))!;
   const linkOf = (text: string) => linkAfter(asked, { role: 'assistant', text });
-  const answered = linkOf(result ?? answer ?? texts.at(-1) ?? '');
-  const streamed = linkOf(result ?? texts.join(''));
+  const answered = result ?? answer ?? texts.at(-1) ?? '';
+  const streamed = result ?? texts.join('');
   yield* tx.run(
     'UPDATE runs SET history_answered = ?, history_streamed = ? WHERE seq = ?',
-    answered,
-    streamed.equals(answered) ? null : streamed,
+    linkOf(answered),
+    streamed === answered ? null : linkOf(streamed),
     runSeq,
   );
 }

@@ -156,6 +156,43 @@ test('a chat front end that names its chats in a header, and asks for titles bes
   ]);
 });
 
+test.each([
+  ['Open WebUI', 'header:X-OpenWebUI-Chat-Id', { 'X-OpenWebUI-Chat-Id': 'edited' }],
+  ['LibreChat', 'header:X-Conversation-Id', { 'X-Conversation-Id': 'edited' }],
+  ['one without a name', 'history', {}],
+])(
+  'ten turns of %s, one edited and one answered anew: the agent has what the client shows',
+  {
+    tags: ['M1-name', 'M1-history'],
+  },
+  async (name, continueBy, headers) => {
+    const chat = await frontEnd(continueBy, headers);
+    const shown = new Map<string, boolean>();
+    const sessions: string[] = [];
+    const say = async (word: string) => {
+      const asked = `${word} of ${name}. [[text=${word} answered.]] [[deltas=3]]`;
+      sessions.push((await chat.say(asked, { stream: true })).session);
+      for (const [said, isShown] of shown) expect(askedWith(`${word} of`).includes(said)).toBe(isShown);
+      expect(askedWith(`${word} of`)).not.toContain('earlier_conversation');
+      shown.set(`${word} answered.`, true);
+    };
+    for (const word of ['One', 'Two', 'Three', 'Four']) await say(word);
+    // The user edits the third message; the client leaves out all that followed.
+    chat.said.splice(5);
+    for (const word of ['Three', 'Four']) shown.set(`${word} answered.`, false);
+    for (const word of ['Third', 'Fourth', 'Fifth']) await say(word);
+    // He has the last one answered anew.
+    chat.said.splice(-2);
+    shown.delete('Fifth answered.');
+    for (const word of ['Fifth', 'Sixth', 'Seventh']) await say(word);
+    expect(askedWith('Seventh of').split(`Fifth of ${name}`)).toHaveLength(2);
+    expect(new Set(sessions.slice(0, 4)).size).toBe(1);
+    expect(new Set(sessions.slice(4, 7)).size).toBe(1);
+    expect(new Set(sessions.slice(7)).size).toBe(1);
+    expect(new Set(sessions).size).toBe(3);
+  },
+);
+
 test('what comes under a name while its session works is beside it', { tags: ['M1-aside'] }, async () => {
   const chat = await frontEnd('header:X-Chat', { 'X-Chat': 'one' });
   const { session } = await chat.say('Begin. [[text=Begun.]]');

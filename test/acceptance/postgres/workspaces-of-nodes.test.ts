@@ -70,6 +70,20 @@ test('a file that is written at one node is read at the other; deleted, the sess
   await waitFor(() => traces(sessionId).every((isThere) => !isThere));
 });
 
+test('a session that is forked at one node goes on at the other, with its conversation and its files', {
+  tags: ['L7', 'M2-workspace'],
+}, async () => {
+  const first = await takeTurn(north, { content: 'write' });
+  const path = `/openapi/v1/sessions/${first.sessionId!}/fork`;
+  const headers = { authorization: `Bearer ${north.apiKey}`, 'content-type': 'application/json' };
+  const reply = await fetch(north.url + path, { method: 'POST', headers, body: '{}' });
+  const { session_id: sessionId } = (await reply.json()) as { session_id: string };
+  expect(sessionId).not.toBe(first.sessionId);
+  expect(await takeTurn(south, { content: 'read', sessionId })).toMatchObject({ status: 200, text: 'Read.' });
+  for (const words of ['Written.', 'high at north']) expect(lastRequest()).toContain(words);
+  expect(traces(sessionId)).toEqual([false, true]);
+});
+
 test('a node whose disk is almost full removes an idle workspace, and has its files again when it has room', {
   tags: ['L7'],
 }, async () => {

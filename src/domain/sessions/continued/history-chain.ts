@@ -1,5 +1,5 @@
 // A conversation as the client that resends it has it: a chain of hashes over what its user and its assistant said (M1).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { withoutPassing } from './clients-words.ts';
 
 /** One link; of equal conversations it is equal. */
@@ -19,8 +19,7 @@ export interface Said {
 export function linkAfter(before: Link, { role, text }: Said): Link {
   const words = wordsOf(text);
   if (words === '') return before;
-  const hash = createHash('sha256').update(before).update(role).update('\0').update(words);
-  return hash.digest().subarray(0, BYTES);
+  return hash('sha256', `${before.toString('base64')}${role}\0${words}`, 'buffer').subarray(0, BYTES);
 }
 
 /** Without what is passing, and without blanks, which clients trim and join. */

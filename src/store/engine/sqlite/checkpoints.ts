@@ -46,14 +46,9 @@ interface LogState {
 type Statement = Connection.Statement<[], LogState>;
 
 /** Keeps the log of a database short. Skips pages that a reader still needs: nothing here waits. */
-export function makeCheckpoints({ connection, clock, failed, held }: CheckpointParts): Checkpoints {
-  const ask = (mode: string): Statement => connection.prepare(`PRAGMA wal_checkpoint(${mode})`);
-  const statements = { look: ask('NOOP'), move: ask('PASSIVE'), cut: ask('TRUNCATE') };
-  const pageBytes = (connection.pragma('page_size', { simple: true }) as number) + 24;
-  let [nextAt, alarmAt] = [FULL_PAGES, ALARM_BYTES];
-  let heldBytes: number | null = null;
-  /** The pages that the file of the log has: the most that the log had since it was cut. */
-  let longest = 0;
+export function makeCheckpoints(parts: CheckpointParts): Checkpoints {
+  const { clock, failed } = parts;
+  const log = makeLog(parts);
   let committedAt = 0;
   const timers: { soon?: Timer | undefined; quiet?: Timer | undefined } = {};
   let stopped = false;
@@ -63,52 +58,59 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
     timers.quiet?.cancel();
     if (stopped) return;
     if (isTurnTaken()) return void setImmediate(look);
-    reportFailure(() => {
-      const { log } = read();
+    tryTo(() => {
+      const pages = log.read().log;
       const isQuiet = clock.monotonic() - committedAt >= QUIET_MS;
-      if (isQuiet && longest >= FULL_PAGES) move(log, statements.cut);
-      else if (log >= (isQuiet ? SOME_PAGES : nextAt)) move(log, statements.move);
-      if (!isQuiet && (log >= SOME_PAGES || longest >= FULL_PAGES)) timers.quiet = clock.after(QUIET_MS, look);
+      if (isQuiet && log.isLong()) log.move(pages, 'cut');
+      else if (isQuiet ? pages >= SOME_PAGES : log.isFull(pages)) log.move(pages, 'move');
+      if (!isQuiet && (pages >= SOME_PAGES || log.isLong())) timers.quiet = clock.after(QUIET_MS, look);
     });
   }
 
-  function read(): LogState {
-    const state = statements.look.get()!;
-    longest = Math.max(longest, state.log);
-    return state;
-  }
-
-  function makeRoom(): boolean {
-    return reportFailure(() => {
-      const { log, checkpointed } = read();
-      // The next commit begins the log anew when all of it is in the file.
-      if (log < nextAt || log === checkpointed) return false;
-      move(log, statements.move);
-      return true;
-    });
-  }
-
-  function reportFailure<Result>(work: () => Result): Result | false {
+  function tryTo<Result>(work: () => Result): Result | undefined {
     try {
       return work();
     } catch (error) {
-      // Not again at the very next commit.
-      nextAt += FULL_PAGES;
+      log.leave();
       failed(error);
-      return false;
+      return undefined;
     }
   }
 
-  function move(pages: number, statement: Statement): void {
-    takeTurn();
-    const { log, checkpointed } = statement.get()!;
-    // A reader of an old snapshot keeps the log from restarting, however much of it is in the file; and while another process moves pages,
-    // there are no figures.
-    const isHeld = checkpointed < log || log < 0;
-    nextAt = isHeld ? pages + FULL_PAGES : FULL_PAGES;
-    if (statement === statements.cut && log === 0) longest = 0;
-    const bytes = pages * pageBytes;
-    heldBytes = isHeld && bytes >= ALARM_BYTES ? bytes : null;
+  return {
+    makeRoom: () =>
+      tryTo(() => {
+        const { log: pages, checkpointed } = log.read();
+        // The next commit begins the log anew when all of it is in the file.
+        if (!log.isFull(pages) || pages === checkpointed) return false;
+        log.move(pages, 'move');
+        return true;
+      }) ?? false,
+    committed: () => {
+      committedAt = clock.monotonic();
+      timers.soon ??= clock.after(LOOK_MS, look);
+    },
+    heldBytes: log.heldBytes,
+    stop: () => {
+      stopped = true;
+      timers.soon?.cancel();
+      timers.quiet?.cancel();
+    },
+  };
+}
+
+/** The log itself: how long it is, and how its pages are moved. */
+function makeLog({ connection, held }: Pick<CheckpointParts, 'connection' | 'held'>) {
+  const ask = (mode: string): Statement => connection.prepare(`PRAGMA wal_checkpoint(${mode})`);
+  const statements = { look: ask('NOOP'), move: ask('PASSIVE'), cut: ask('TRUNCATE') };
+  const pageBytes = (connection.pragma('page_size', { simple: true }) as number) + 24;
+  let [nextAt, alarmAt] = [FULL_PAGES, ALARM_BYTES];
+  let heldBytes: number | null = null;
+  /** The pages that its file has: the most that it had since it was cut. */
+  let longest = 0;
+
+  function report(bytes: number): void {
+    heldBytes = bytes >= ALARM_BYTES ? bytes : null;
     if (heldBytes === null) alarmAt = ALARM_BYTES;
     else if (bytes >= alarmAt) {
       alarmAt = 2 * bytes;
@@ -117,16 +119,26 @@ export function makeCheckpoints({ connection, clock, failed, held }: CheckpointP
   }
 
   return {
-    makeRoom,
-    committed: () => {
-      committedAt = clock.monotonic();
-      timers.soon ??= clock.after(LOOK_MS, look);
+    read: (): LogState => {
+      const state = statements.look.get()!;
+      longest = Math.max(longest, state.log);
+      return state;
     },
+    /** Moves its pages into the database file, as many as it has, and cuts its own if that is asked for. */
+    move: (pages: number, how: 'move' | 'cut'): void => {
+      takeTurn();
+      const { log, checkpointed } = statements[how].get()!;
+      // A reader of an old snapshot keeps the log from restarting, however much of it is in the file; and while another process moves
+      // pages, there are no figures.
+      const isHeld = checkpointed < log || log < 0;
+      nextAt = isHeld ? pages + FULL_PAGES : FULL_PAGES;
+      if (how === 'cut' && log === 0) longest = 0;
+      report(isHeld ? pages * pageBytes : 0);
+    },
+    isFull: (pages: number): boolean => pages >= nextAt,
+    isLong: (): boolean => longest >= FULL_PAGES,
+    /** It can't be moved now: not again at the very next commit. */
+    leave: (): void => void (nextAt += FULL_PAGES),
     heldBytes: () => heldBytes,
-    stop: () => {
-      stopped = true;
-      timers.soon?.cancel();
-      timers.quiet?.cancel();
-    },
   };
 }

@@ -57,7 +57,7 @@ export function openDatabase(
     clock,
     // Pages that another process holds back now are moved later.
     failed: (error) => void (isLocked(error) || health.failed(error)),
-    held: (bytes) => alarms.burdened(`the database works, but ${burdenOf(file, bytes)}`),
+    held: (bytes) => alarms.burdened(`the database works, but ${wordsOfHeld(file, bytes)}`),
   });
   const listeners: ((events: readonly JournalEvent[]) => void)[] = [];
   const commits = makeGroupCommit({
@@ -95,10 +95,7 @@ export function openDatabase(
     answered: () => commits.write(nothing, true, 'durable'),
     durable: read(nothing),
     fault: health.fault,
-    burden: () => {
-      const bytes = checkpoints.heldBytes();
-      return bytes === null ? null : burdenOf(file, bytes);
-    },
+    burden: () => burdenOf(file, checkpoints.heldBytes()),
     figures: read((tx: Reader) => figuresOf(tx, file), 'committed'),
     giveBack: (batch) => commits.write((tx) => giveBackIn(tx, batch), true, 'durable'),
     onCommitted: (listener) => void listeners.push(listener),
@@ -137,7 +134,9 @@ function makeRead({ statements, health, commits, refusesLost }: Reading): Databa
 }
 
 /** The size of a log that can't restart, and the processes that keep it from that. */
-function burdenOf(file: string, heldBytes: number): string {
+const burdenOf = (file: string, heldBytes: number | null) => (heldBytes === null ? null : wordsOfHeld(file, heldBytes));
+
+function wordsOfHeld(file: string, heldBytes: number): string {
   const readers = wordsOfReaders(readersOf(file), process.pid);
   return `its write-ahead log has grown to ${Math.round(heldBytes / MB)} MB: ${readers}`;
 }

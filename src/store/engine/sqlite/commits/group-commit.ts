@@ -2,7 +2,7 @@
 // loop.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrandError } from '../../../../domain/errors.ts';
-import { isTurnTaken, LONG_WORK_MS, takeTurn } from '../../../../domain/loop/own-turn.ts';
+import { isTurnTaken, timed } from '../../../../domain/loop/own-turn.ts';
 import type { CommitWatch, Durability } from '../../database.ts';
 import type { PendingVerb } from './commit.ts';
 import { type BatchParts, type CommittedBatch, makeBatchWriter } from './write-batch.ts';
@@ -49,19 +49,14 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
     scheduled = undefined;
     const [first] = pending;
     if (first === undefined || syncing !== undefined) return;
-    if (isTurnTaken() || makeRoom()) {
-      scheduled = setImmediate(flush);
-      return;
-    }
+    if (isTurnTaken() || makeRoom()) return void (scheduled = setImmediate(flush));
     const batch = pending;
     pending = [];
-    const startedAt = clock.monotonic();
-    const committed = batches.write(batch, startedAt - first.askedAt < LOCK_WAIT_MS);
-    if (clock.monotonic() - startedAt >= LONG_WORK_MS) takeTurn();
+    const mayWait = clock.monotonic() - first.askedAt < LOCK_WAIT_MS;
+    const committed = timed(clock, () => batches.write(batch, mayWait));
     if (committed === 'locked') {
       pending = [...batch, ...pending];
-      scheduled = setTimeout(flush, LOCK_RETRY_MS);
-      return;
+      return void (scheduled = setTimeout(flush, LOCK_RETRY_MS));
     }
     if (committed === undefined) return;
     const { ran, left } = committed;
@@ -90,10 +85,7 @@ export function makeGroupCommit(parts: GroupCommitParts): GroupCommit {
   return {
     write: <Result>(verb: (tx: Transaction) => Step<Result>, frees: boolean, waitsFor: Durability) =>
       new Promise<Result>((resolve, reject) => {
-        if (ended) {
-          reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
-          return;
-        }
+        if (ended) return reject(new ErrandError('unavailable', 'The daemon is shutting down.'));
         pending.push({ askedAt: clock.monotonic(), frees, waitsFor, calls: 1, verb, resolve, reject });
         if (syncing === undefined) scheduled ??= schedule();
       }),
