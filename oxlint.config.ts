@@ -79,7 +79,15 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mcp', 'public', 'sessions'],
     ['office', 'share'],
   ],
-  tui: [['text'], ['state', 'terminal', 'theme'], ['frame'], ['screen'], ['desk', 'floor', 'today'], ['app']],
+  tui: [
+    ['text'],
+    ['state', 'terminal', 'theme'],
+    ['feed'],
+    ['frame'],
+    ['screen', 'transcript'],
+    ['desk', 'floor', 'today'],
+    ['app'],
+  ],
   cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 

@@ -304,7 +304,7 @@ test.each(TABLE)('%s refuses other methods before it asks for a key', { tags: ['
     if (allowed.includes(method)) expect([method, got.status]).not.toEqual([method, 405]);
     else {
       expect([method, got.status]).toEqual([method, 405]);
-      expect(got.headers.allow).toBe([...allowed].sort().join(', '));
+      expect(got.headers.allow).toBe([...new Set(allowed)].sort().join(', '));
     }
   }
 });

@@ -41,6 +41,7 @@ const REFERENCES = [
     'f.sha256 FROM run_artifact_files f JOIN runs x ON x.seq = f.run_seq',
     'f.archive_key FROM run_artifacts f JOIN runs x ON x.seq = f.run_seq',
     'x.sha256 FROM workspace_files x',
+    'x.sha256 FROM earlier_files x',
     'x.archive_key FROM workspace_exports x',
     'f.sha256 FROM screenshots f JOIN runs x ON x.seq = f.run_seq',
   ].map((from) => `SELECT ${from} JOIN sessions s ON s.seq = x.session_seq WHERE s.deleted_at IS NULL`),

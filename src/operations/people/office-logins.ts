@@ -73,7 +73,7 @@ export function makeOfficeLogins(parts: OfficeLoginParts) {
       /** Throws `unauthenticated`, with words, for a code that isn't good; `rate_limited` after too many of an address. */
       logIn: async (code: string, address: string): Promise<OfficeCookie> => {
         const text = makeSecret();
-        let refusal: CodeRefusal | null = null;
+        let refusal = null as CodeRefusal | null;
         await throttle({ address, account: null }, async () => {
           refusal = await store.officeLogins.use(hashOf(code), hashOf(text));
           return refusal === null ? text : undefined;

@@ -153,7 +153,7 @@ describe.skipIf(!chromium.ok)('in a real browser', () => {
     );
     const frame: Frame = way === 'alone' ? page.mainFrame() : page.frames()[1]!;
     await frame.waitForFunction('globalThis.seen?.done');
-    const seen = (await frame.evaluate('seen')) as Record<string, string>;
+    const seen = await frame.evaluate<Record<string, string>>('seen');
     for (const [name, got] of Object.entries(seen))
       expect([name, got]).toEqual([
         name,

@@ -1,6 +1,7 @@
 // Every verb that an administrator may call, and what the audit log has of it.
 import { expect, test } from 'vitest';
 import { AUDIT_ACTIONS, type AuditAction } from '../../../src/domain/people/audit.ts';
+import type { Administrator } from '../../../src/domain/people/user.ts';
 import { UNASSIGNED_TEAM } from '../../../src/domain/sessions/office.ts';
 import { type Operations } from '../../../src/operations/operations.ts';
 import {
@@ -15,6 +16,9 @@ import {
 
 /** What is recorded of a verb, and a call of it. */
 type Line = readonly [AuditAction, (fixture: AuditedFixture, verbs: Operations) => Promise<unknown>];
+
+/** The same administrator, with the row of a key that is there. */
+const heldBy = (seq: number): Administrator => (ROOT.kind === 'key' ? { ...ROOT, key: { ...ROOT.key, seq } } : ROOT);
 
 const NEW_USER = { fullName: null, department: null, role: null, team: null, scenario: null };
 const NEW_WEBHOOK = {
@@ -62,7 +66,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   authenticate: 'entry point',
   logIn: 'entry point',
   officeLogins: 'entry point',
-  createOfficeLink: ['office_login.create', (_, v) => v.createOfficeLink(ROOT)],
+  createOfficeLink: ['office_login.create', ({ key }, v) => v.createOfficeLink(heldBy(key.seq))],
   openFile: 'entry point',
   publicPages: 'entry point',
   acceptTurn: 'of programs',

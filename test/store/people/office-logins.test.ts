@@ -28,7 +28,7 @@ test('a code becomes a cookie of its key, with its owner', async () => {
   const { logins, create, use, key, user } = await fixture();
   await create('code');
   expect(await use('code', 'cookie')).toBe(null);
-  expect(await logins.find(bytes('cookie'))).toEqual({ by: { key, user } });
+  expect(await logins.find(bytes('cookie'))).toMatchObject({ by: { key: { id: key.id, scope: key.scope }, user } });
   expect(await logins.find(bytes('code'))).toBeUndefined();
 });
 
@@ -43,7 +43,12 @@ test('a code is good once: of many at once, one browser gets the cookie', async 
   const { logins, create, use } = await fixture();
   await create('code');
   const outcomes = await Promise.all(['a', 'b', 'c', 'd'].map((cookie) => use('code', cookie)));
-  expect(outcomes.toSorted()).toEqual([null, 'used', 'used', 'used'].toSorted());
+  expect(Map.groupBy(outcomes, String)).toEqual(
+    new Map<string, unknown>([
+      ['null', [null]],
+      ['used', ['used', 'used', 'used']],
+    ]),
+  );
   const held = await Promise.all(['a', 'b', 'c', 'd'].map((cookie) => logins.find(bytes(cookie))));
   expect(held.filter((one) => one !== undefined)).toHaveLength(1);
 });

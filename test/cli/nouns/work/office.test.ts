@@ -94,3 +94,13 @@ test.each([
   expect(ended.code).toBe(2);
   expect(server.requests).toEqual([]);
 });
+
+test.each([['--once'], ['--team', 'Research'], ['--session', '0198c0de-0000-7000-9000-000000000001']])(
+  '--web goes without %s, and asks nothing of the daemon then',
+  async (...more) => {
+    const { ended, server } = await office('--web', ...more);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('chosen in the browser');
+    expect(server.requests).toEqual([]);
+  },
+);

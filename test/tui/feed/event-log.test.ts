@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { append, appendPage, gapBefore, MAX_EVENTS, prependPage } from '../../../src/tui/desk/event-log.ts';
+import { append, appendPage, gapBefore, MAX_EVENTS, prependPage } from '../../../src/tui/feed/event-log.ts';
 import { EMPTY_LOG } from '../../../src/tui/state/desk-state.ts';
 import { anEvent, runId } from '../../support/http/office-server.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { makeClient } from '../../../src/client/client.ts';
-import { startFeed } from '../../../src/tui/app/feed.ts';
+import { startFeed } from '../../../src/tui/feed/feed.ts';
 import { makeStore } from '../../../src/tui/app/store.ts';
 import { standingOf } from '../../../src/tui/state/connection.ts';
 import { floor } from '../../../src/tui/state/screens.ts';

@@ -1,11 +1,11 @@
 // Keeps the desk fed: the newest events, then the stream after them, with gaps filled from the daemon's pages.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../client/client.ts';
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { ClientError, isAborted } from '../../client/transport/client-error.ts';
+import { pause } from '../../client/transport/pause.ts';
 import type { DeskState, DeskStream, EventLog } from '../state/desk-state.ts';
 import type { Dispatch } from '../state/state.ts';
 import { append, appendPage, type Gap, gapBefore, MAX_EVENTS, newestPage, prependPage } from './event-log.ts';
+import type { Reads } from './reads.ts';
 
 export const PAGE = 500;
 /** Events that come together are taken together. */
@@ -13,8 +13,10 @@ const BATCH_MS = 40;
 const RETRY_MS = 2000;
 
 export interface FollowParts {
-  readonly client: Client;
+  readonly client: Reads;
   readonly sessionId: string;
+  /** Only the events of this run. */
+  readonly runId?: string;
   readonly dispatch: Dispatch;
   /** What an earlier visit left, to continue after it; without events, the newest page is read first. */
   readonly log: EventLog;
@@ -36,7 +38,7 @@ export function updateDesk(
 
 /** Follows until the signal aborts or the session is gone. */
 export async function followSession(parts: FollowParts): Promise<void> {
-  const { client, sessionId, dispatch, signal } = parts;
+  const { client, sessionId, runId, dispatch, signal } = parts;
   const change = (update: (screen: DeskState) => Partial<DeskState>) => {
     if (!signal.aborted) updateDesk(dispatch, sessionId, update);
   };
@@ -47,7 +49,7 @@ export async function followSession(parts: FollowParts): Promise<void> {
   const seqs = new Map(log.lastSeqs);
   const last = log.events.at(-1);
   const from = last === undefined ? { replay: true } : { lastEventId: String(last.id) };
-  for await (const news of client.office.followSession(sessionId, { ...from, signal })) {
+  for await (const news of client.office.followSession(sessionId, { ...from, runId, signal })) {
     if (signal.aborted) break;
     if (news.kind === 'open') stand({ kind: 'live', failure: null });
     else if (news.kind === 'lost') {
@@ -66,7 +68,7 @@ export async function followSession(parts: FollowParts): Promise<void> {
 
 /** Reads a page before the first or after the last event in memory. Throws ClientError. */
 export async function readPage(
-  client: Client,
+  client: Reads,
   screen: DeskState,
   direction: 'older' | 'newer',
 ): Promise<DeskChange | undefined> {
@@ -85,19 +87,19 @@ export async function readPage(
 type DeskChange = (screen: DeskState) => Partial<DeskState>;
 
 /** The newest page alone, as at the beginning. */
-export async function readEnd(client: Client, sessionId: string): Promise<DeskChange> {
+export async function readEnd(client: Reads, sessionId: string): Promise<DeskChange> {
   const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
   return () => ({ log: newestPage(page) });
 }
 
 /** The log that begins with the newest page; null where the session is gone, or the signal aborted. */
 async function readNewest(
-  { client, sessionId, dispatch, signal }: FollowParts,
+  { client, sessionId, runId, dispatch, signal }: FollowParts,
   stand: (stream: DeskStream) => void,
 ): Promise<EventLog | null> {
   while (!signal.aborted) {
     try {
-      const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc' });
+      const page = await client.office.events(sessionId, { limit: PAGE, order: 'desc', run_id: runId });
       const log = newestPage(page);
       if (!signal.aborted) updateDesk(dispatch, sessionId, () => ({ log }));
       return log;
@@ -107,14 +109,14 @@ async function readNewest(
       stand({ kind: isMissing(error) ? 'deleted' : 'lost', failure: error });
       if (isMissing(error)) return null;
     }
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(RETRY_MS, signal);
   }
   return null;
 }
 
 /** The event, after those of its run that the stream left out. Those that can't be read now are asked for again with the next event. */
 async function withMissing(
-  client: Client,
+  client: Reads,
   event: OfficeEvent,
   seqs: Map<string, number>,
 ): Promise<readonly OfficeEvent[]> {
@@ -128,7 +130,7 @@ async function withMissing(
 
 /** What is missing before an event, as far back as there is room for it; null where it can't be read. */
 async function readGap(
-  client: Client,
+  client: Reads,
   event: OfficeEvent,
   { runId, from }: Gap,
 ): Promise<readonly OfficeEvent[] | null> {
@@ -148,7 +150,7 @@ async function readGap(
 
 function makeBatch(give: (events: readonly OfficeEvent[]) => void) {
   let waiting: OfficeEvent[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;

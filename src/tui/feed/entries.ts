@@ -2,7 +2,7 @@
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { compact, spokenMs } from '../../domain/figures.ts';
 import type { EventType } from '../../domain/sessions/journal-event.ts';
-import { isJsonObject, type JsonValue } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import { describeCall } from '../state/activity.ts';
 import type { Role } from '../text/line.ts';
@@ -11,15 +11,24 @@ import type { Role } from '../text/line.ts';
 export type Entry =
   /** Where a run begins: what its user asked stands there. */
   | { readonly key: number; readonly kind: 'asked'; readonly runId: string }
-  | { readonly key: number; readonly kind: 'text'; readonly text: string }
+  /** A line; `isCode`: between two fences. */
+  | { readonly key: number; readonly kind: 'text'; readonly text: string; readonly isCode: boolean }
   | { readonly key: number; readonly kind: 'news'; readonly glyph: string; readonly role: Role; readonly text: string }
   | {
       readonly key: number;
       readonly kind: 'tool';
       readonly id: string;
       readonly text: string;
+      readonly name: string;
+      /** Null of a call whose beginning is not in memory. `isCut`: only its beginning. */
+      readonly input: { readonly value: JsonObject; readonly isCut: boolean } | null;
       /** Null while it works. */
-      readonly result: { readonly ok: boolean; readonly output: string; readonly durationMs: number } | null;
+      readonly result: {
+        readonly ok: boolean;
+        readonly output: string;
+        readonly isCut: boolean;
+        readonly durationMs: number;
+      } | null;
     };
 
 /** Entries that are kept; the oldest give way. */
@@ -35,6 +44,8 @@ interface Builder {
   readonly calls: Map<string, number>;
   /** Whether the last entry is a line of text that continues. */
   isOpen: boolean;
+  /** Whether the text is between two fences. */
+  isCode: boolean;
   /** Whether the step's text has come; else its preview stands for it. */
   hasText: boolean;
   /** The last run that failed or was stopped: its error explains why it has no files. */
@@ -114,19 +125,21 @@ const HANDLERS: { readonly [T in EventType]?: Handler<PayloadWire<T>> } = {
   content_block_stop: (builder) => {
     builder.isOpen = false;
   },
-  tool_use: (builder, { tool_use_id: id, name, input }) => {
+  tool_use: (builder, { tool_use_id: id, name, input: value, truncated: isCut = false }) => {
     builder.isOpen = false;
+    builder.isCode = false;
     builder.hasText = false;
     builder.calls.set(id, builder.entries.length);
-    add(builder, { kind: 'tool', id, text: describeCall(name, input), result: null });
+    const input = { value, isCut };
+    add(builder, { kind: 'tool', id, text: describeCall(name, input.value), name, input, result: null });
   },
-  tool_result: (builder, { tool_use_id: id, ok, output, duration_ms: duration }) => {
+  tool_result: (builder, { tool_use_id: id, ok, output, truncated: isCut = false, duration_ms: duration }) => {
     const at = builder.calls.get(id) ?? -1;
-    const result = { ok, output, durationMs: duration };
+    const result = { ok, output, isCut, durationMs: duration };
     const call = builder.entries[at];
     builder.calls.delete(id);
     if (call?.kind === 'tool') builder.entries[at] = { ...call, result };
-    else add(builder, { kind: 'tool', id, text: 'an earlier call', result });
+    else add(builder, { kind: 'tool', id, text: 'an earlier call', name: '', input: null, result });
   },
   'user_input.requested': news('?', 'waiting', () => 'waits for its user'),
   'user_input.answered': news('?', 'dim', ({ answers }) => `the user answered${answerOf(answers)}`),
@@ -165,11 +178,20 @@ export function entriesOf(events: readonly OfficeEvent[], before: Entries | null
   const builder: Builder =
     isGrown && before !== null
       ? before.builder
-      : { entries: [], calls: new Map(), isOpen: false, hasText: true, brokenRun: null, runId: null, key: 0 };
+      : {
+          entries: [],
+          calls: new Map(),
+          isOpen: false,
+          isCode: false,
+          hasText: true,
+          brokenRun: null,
+          runId: null,
+          key: 0,
+        };
   for (const event of isGrown ? events.slice(known) : events) {
     builder.key = event.id * KEYS_AN_EVENT;
     builder.runId = event.run_id;
-    (HANDLERS[event.type] as Handler | undefined)?.(builder, event.payload);
+    (HANDLERS[event.type as EventType] as Handler | undefined)?.(builder, event.payload);
   }
   return { list: builder.entries.slice(-MAX_ENTRIES), of: events, builder };
 }
@@ -191,10 +213,14 @@ function writeLine(builder: Builder, line: string): void {
   if (isSame && last.text !== '') builder.entries[builder.entries.length - 1] = { ...last, text: last.text + line };
   else {
     if (isSame) builder.entries.pop();
-    add(builder, { kind: 'text', text: line });
+    else if (last?.kind === 'text' && isFence(last.text)) builder.isCode = !builder.isCode;
+    add(builder, { kind: 'text', text: line, isCode: builder.isCode });
   }
   builder.isOpen = true;
 }
+
+/** Whether a line begins or ends what is code in Markdown. */
+export const isFence = (line: string): boolean => /^\s*(?:```|~~~)/.test(line);
 
 type Without<E> = E extends Entry ? Omit<E, 'key'> : never;
 

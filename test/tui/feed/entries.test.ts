@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entriesOf } from '../../../src/tui/desk/entries.ts';
+import { entriesOf } from '../../../src/tui/feed/entries.ts';
 import { anEvent, runId } from '../../support/http/office-server.ts';
 
 const linesOf = (...events: readonly ReturnType<typeof anEvent>[]) =>

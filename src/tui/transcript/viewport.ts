@@ -53,6 +53,31 @@ export function scrolled(
   return items.count === 0 || (isAtTop && !items.startsAtEnd) ? undefined : { key: items.keyAt(index), row };
 }
 
+/** The position at which the item at an index is in sight: as it was where it is already, else as near as it can be. */
+export function revealed(
+  items: Items,
+  position: ScrollPosition | undefined,
+  index: number,
+  rows: number,
+): ScrollPosition | undefined {
+  const top = topOf(items, position, rows);
+  const itself = { key: items.keyAt(index), row: 0 };
+  if (index < top.index || (index === top.index && top.row > 0)) return itself;
+  const height = items.linesAt(index).length;
+  let end = -top.row;
+  for (let at = top.index; at <= index && end <= rows; at += 1) end += items.linesAt(at).length;
+  if (end <= rows) return position;
+  if (height >= rows) return itself;
+  // Its last line becomes the last one in sight.
+  let above = rows - height;
+  let first = index;
+  while (first > 0 && above >= items.linesAt(first - 1).length) {
+    first -= 1;
+    above -= items.linesAt(first).length;
+  }
+  return { key: items.keyAt(first), row: 0 };
+}
+
 function topOf(items: Items, position: ScrollPosition | undefined, rows: number): At {
   const end = endOf(items, rows);
   if (position === undefined) return items.startsAtEnd ? end : { index: 0, row: 0 };

@@ -1,14 +1,14 @@
 // Reads the live runs that a snapshot has no room for, as their user comes to them.
-import type { Client } from '../../client/client.ts';
 import { ClientError, isAborted } from '../../client/transport/client-error.ts';
 import { wantsLiveRuns } from '../state/visible.ts';
 import type { AppState, Dispatch } from '../state/state.ts';
+import type { Reads } from './reads.ts';
 
 const PAGE = 96;
 
 /** What reads need: the daemon, the state as drawn, a way to change it, and this machine's clock. */
 export interface ReadParts {
-  readonly client: Client;
+  readonly client: Reads;
   readonly get: () => AppState;
   readonly dispatch: Dispatch;
   readonly now: () => number;

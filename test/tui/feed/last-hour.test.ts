@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
-import { makeLastHour } from '../../../src/tui/app/last-hour.ts';
+import { makeLastHour } from '../../../src/tui/feed/last-hour.ts';
 import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
 import { type Action, initialState } from '../../../src/tui/state/state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MAX_ITEMS, withNewest, withOlder } from '../../../src/tui/desk/pages.ts';
+import { MAX_ITEMS, withNewest, withOlder } from '../../../src/tui/feed/pages.ts';
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 const page = (from: number, to: number) => ({ items: numbers(from, to), hasOlder: from > 1 });

@@ -53,7 +53,7 @@ export function startFeed(parts: FeedParts): Feed {
 
 /** One snapshot at a time: the next is due an interval after the last, or soon. */
 function makeSnapshots({ client, get, dispatch, now }: FeedParts) {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let isReading = false;
   let isWanted = false;
@@ -111,7 +111,7 @@ function follow({ client, dispatch, take, now }: FeedParts, missed: () => void, 
     for await (const news of client.office.follow({ lastEventId, signal: controller.signal })) {
       if (controller.signal.aborted) return;
       if (news.kind === 'event') {
-        lastEventId = String(news.event.id);
+        if (news.event.type !== 'run.words') lastEventId = String(news.event.id);
         take(news.event);
         if (news.event.type === 'run.queued') missed();
       } else if (news.kind === 'lost') {
