@@ -35,8 +35,35 @@ const calls = (name: string, input: object, usage: Reply): Reply => ({
 });
 const writes = (path: string, content: string, usage: Reply) => calls('write_file', { path, content }, usage);
 const says = (text: string, usage: Reply): Reply => ({ ...usage, text: text.split(/(?<= )/), deltaMs: 60 });
+/** So slowly that it still writes when its picture is taken. */
+const goesOn = (text: string, usage: Reply): Reply => ({ ...usage, text: text.split(/(?<= )/), deltaMs: 250 });
 const thinks = (): Reply => ({ hang: 'after-headers' });
 const LONG = 'sleep 3600\n';
+
+const LETTERS = `# Letters from the harbour office
+
+1. The surge of the 9th reached the quay at 11:20.
+2. The gate was closed at noon.
+3. Nobody was told.
+
+The keeper adds that the horn has been silent since March.
+`;
+const SUMMARY = `## Summary for the council
+
+The letters agree on **three points**, and differ on one.
+
+- The surge of the 9th reached the quay at \`11:20\`, forty minutes before the tables had it.
+- The gate was closed twenty minutes later. The log of the keeper and that of the pump house have the same time.
+- The ferry was told; the market was not, since its number in the list is one of last year.
+
+They differ on the horn. The keeper writes that it has been silent since March, while the office has a bill for its repair in April. We suggest that somebody sounds it.
+
+### What to do
+
+1. Correct the list of numbers, and ring each of them once a quarter.
+2. Read the gauge at the quay every five minutes while a warning is out.
+3. Move the stores of the market above the line of 1953.
+`.repeat(3);
 
 const JOBS: readonly Job[] = [
   {
@@ -107,6 +134,23 @@ const JOBS: readonly Job[] = [
       },
       writes('tides.sh', LONG, spends(43_100, 620)),
       calls('shell', { command: 'sh tides.sh' }, spends(44_800, 310)),
+    ],
+  },
+  {
+    by: 'emi',
+    prompt: 'Letters from the harbour office, with a summary for the council',
+    steps: [
+      writes('letters.md', LETTERS, spends(19_400, 1_200)),
+      calls(
+        'edit_file',
+        {
+          path: 'letters.md',
+          old_text: '2. The gate was closed at noon.\n3. Nobody was told.\n',
+          new_text: '2. The gate was closed at 11:40.\n3. The ferry was told at 11:52.\n4. The market was not.\n',
+        },
+        spends(20_900, 240),
+      ),
+      goesOn(SUMMARY, spends(22_100, 0)),
     ],
   },
   {

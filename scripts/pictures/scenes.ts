@@ -23,6 +23,24 @@ const LIVE = 'office --tz UTC';
 
 export const SCENES: readonly Scene[] = [
   { name: 'floor', title: 'The floor: teams, and their runs', columns: 120, rows: 24, command: LIVE, until: '● live' },
+  {
+    name: 'wide',
+    title: 'The floor on a wide terminal, with the chosen run beside it',
+    columns: 200,
+    rows: 50,
+    command: LIVE,
+    keys: ['/', 'Letters from', 'Enter', 'j', 'Escape'],
+    until: '│ ',
+  },
+  {
+    name: 'teams',
+    title: 'A team is chosen by a part of its name',
+    columns: 100,
+    rows: 16,
+    command: LIVE,
+    keys: ['t', 's'],
+    until: 'Team: s',
+  },
   { name: 'narrow', title: 'The floor in 60 columns', columns: 60, rows: 15, command: LIVE, until: '● live' },
   {
     name: 'today',
@@ -30,7 +48,7 @@ export const SCENES: readonly Scene[] = [
     columns: 110,
     rows: 16,
     command: LIVE,
-    keys: ['t', 'T'],
+    keys: ['t', 'Down', 'Enter', 'T'],
     until: 'with runs',
   },
   {
@@ -41,6 +59,15 @@ export const SCENES: readonly Scene[] = [
     command: LIVE,
     keys: ['/', 'Report on', 'Enter', 'Enter'],
     until: 'outline.md',
+  },
+  {
+    name: 'desk-diff',
+    title: 'What an edit changes',
+    columns: 110,
+    rows: 26,
+    command: LIVE,
+    keys: ['/', 'Letters from', 'Enter', 'Enter', 'N', 'Enter'],
+    until: '+ ',
   },
   {
     name: 'desk-context',

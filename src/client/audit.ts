@@ -5,7 +5,7 @@ import { type AuditEntry, auditHashOf, NO_HASH } from '../domain/people/audit.ts
 import { doubtOf, linkOf } from '../wire/people/audit-anchor.ts';
 import { audit, type AuditEntryWire, type AuditHeadWire } from '../wire/people/audit.ts';
 import type { CallManagement } from './references.ts';
-import { isTransient } from './transport/reconnect-backoff.ts';
+import { isTransient } from './transport/client-error.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 
 /** A hash that was noted earlier, elsewhere. */

@@ -1,15 +1,13 @@
 // Follows one of Office Mode's streams for as long as anyone looks on: it outlives restarts, refusals and silence.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isJsonObject } from '../domain/json.ts';
 import type { OfficeEventWire } from '../wire/journal-event.ts';
-import { ClientError, isClientFailure } from './transport/client-error.ts';
-import { readEvents } from './transport/event-stream.ts';
-import { isTransient } from './transport/reconnect-backoff.ts';
-import { withIdleTimeout, openStream } from './transport/stream-connection.ts';
-import { lostWhile, traceOf, type Address } from './transport/transport.ts';
+import type { RunWords } from '../wire/office/stream.ts';
+import { ClientError, isTransient } from './transport/client-error.ts';
+import { type OpenedStream, type OpenStream, readEvents } from './transport/event-stream.ts';
+import { pause } from './transport/pause.ts';
 
-/** An event of an Office Mode stream (§2.14). A newer daemon may send other types, too. */
-export type OfficeEvent = OfficeEventWire;
+/** An event of an Office Mode stream (§2.14); words are on the floor's alone. A newer daemon may send other types, too. */
+export type OfficeEvent = OfficeEventWire | RunWords;
 
 /**
  * What a watcher learns. `open`: connected; unless `resumed`, events before this moment may be missing. `reset`: the
@@ -37,8 +35,7 @@ const HEALTHY_MS = 10_000;
 
 /** Yields news until the signal aborts. Never throws ClientError: each failure is reported, and retried. */
 export async function* followOffice(
-  address: Address,
-  path: string,
+  open: OpenStream,
   { lastEventId = null, retryDelaysMs = RETRY_DELAYS_MS, signal }: FollowOptions,
 ): AsyncGenerator<OfficeNews, void, undefined> {
   let last = lastEventId;
@@ -49,7 +46,7 @@ export async function* followOffice(
     let hasReceived = false;
     let failure = new ClientError({ kind: 'lost' }, 'The daemon ended the stream.');
     try {
-      for await (const news of connect(address, path, last, signal)) {
+      for await (const news of connect(await open(last, signal), last !== null)) {
         if (news.kind === 'event') hasReceived = true;
         last = cursorAfter(news, last);
         yield news;
@@ -63,12 +60,13 @@ export async function* followOffice(
     const retryMs = delayFor(failure, tries, retryDelaysMs);
     tries += 1;
     yield { kind: 'lost', failure, retryMs };
-    await sleep(retryMs, undefined, signal && { signal }).catch(() => undefined);
+    await pause(retryMs, signal);
   }
 }
 
 function cursorAfter(news: OfficeNews, last: string | null): string | null {
-  if (news.kind === 'event') return String(news.event.id);
+  // Words come after events that are newer than they are.
+  if (news.kind === 'event') return news.event.type === 'run.words' ? last : String(news.event.id);
   return news.kind === 'reset' ? news.id : last;
 }
 
@@ -79,32 +77,20 @@ function delayFor(failure: ClientError, tries: number, delaysMs: readonly number
 }
 
 async function* connect(
-  address: Address,
-  path: string,
-  lastEventId: string | null,
-  signal: AbortSignal | undefined,
+  { chunks, lost, close }: OpenedStream,
+  resumed: boolean,
 ): AsyncGenerator<OfficeNews, void, undefined> {
-  const reply = await openStream(address, {
-    method: 'GET',
-    path,
-    headers: { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) },
-    ...(signal && { signal }),
-  });
-  const trace = traceOf(reply);
   try {
-    yield { kind: 'open', resumed: lastEventId !== null };
-    for await (const { id, event, data } of readEvents(withIdleTimeout(reply))) {
+    yield { kind: 'open', resumed };
+    for await (const { id, event, data } of readEvents(chunks)) {
       // The daemon ends its streams when it restarts.
       if (event === 'error') return;
       yield event === 'reset' ? { kind: 'reset', id } : { kind: 'event', event: parseEvent(data) };
     }
   } catch (error) {
-    const lost = lostWhile(error, trace);
-    throw isClientFailure(lost, 'malformed') || lost.name === 'AbortError'
-      ? lost
-      : new ClientError({ kind: 'lost' }, lost.message, { cause: error });
+    throw lost(error);
   } finally {
-    reply.destroy();
+    close();
   }
 }
 

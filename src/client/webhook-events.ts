@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnerScope, WebhookEventType } from '../domain/webhooks/webhook.ts';
 import { type SampleEventWire, webhookEvents, type WebhookEventsWire } from '../wire/webhooks/event.ts';
 import type { CallManagement } from './references.ts';
-import { isClientFailure } from './transport/client-error.ts';
-import { isTransient } from './transport/reconnect-backoff.ts';
+import { isClientFailure, isTransient } from './transport/client-error.ts';
 import { type Complete, verbsOf } from './verbs.ts';
 
 /** Which events: all types, and the caller's own (the operator's are everybody's), unless it says so. */

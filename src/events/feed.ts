@@ -9,6 +9,8 @@ export interface Watcher {
    * disconnected.
    */
   pause(): Promise<void> | undefined;
+  /** Whether it has yet to read what it was sent. */
+  isBehind(): boolean;
   /** Nothing follows. */
   end(): void;
   /** The events that follow could not be read. */
@@ -76,6 +78,11 @@ export class OpenFeed implements Feed {
       if (fresh.length > 0) member.watcher.send(fresh);
       if (final.isLast) this.#end(member);
     }
+  }
+
+  /** Sends watchers that have everything published, and read it, what is in no journal. */
+  mention(bytes: Buffer): void {
+    for (const { watcher } of this.#live) if (!watcher.isBehind()) watcher.send(bytes);
   }
 
   /** Committed events are lost to all watchers: they have to reconnect to get them. */

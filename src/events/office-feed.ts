@@ -4,6 +4,7 @@ import type { EventType, JournalEvent } from '../domain/sessions/journal-event.t
 import { prepareOfficeEvent } from '../wire/journal-event.ts';
 import type { Bus } from './bus.ts';
 import { type Feed, OpenFeed } from './feed.ts';
+import { makeLastWords } from './last-words.ts';
 import { frameOf } from './office-frames.ts';
 import { type Frame, type Frames, PAGE } from './past-pages.ts';
 import { makeScopedQueue } from './scoped-queue.ts';
@@ -26,7 +27,7 @@ export interface OfficeFeedParts {
   readonly kept?: number;
 }
 
-/** Events only for watchers of the session: its texts. */
+/** Events only for watchers of the session: its texts. Of these, those of all runs hear the last words. */
 const OF_SESSIONS: ReadonlySet<EventType> = new Set([
   'content_block_start',
   'content_block_delta',
@@ -57,9 +58,16 @@ export function makeOfficeFeed({ bus, scopes, clock, kept = KEPT }: OfficeFeedPa
   const wanted = () => (keptUntil = clock.monotonic() + KEEP_MS);
   const abandoned = () => {
     isWatched = false;
+    words.forget();
     wanted();
   };
   const feed = new OpenFeed({ read, newestId, abandoned });
+  const words = makeLastWords({
+    scopes,
+    clock,
+    send: (bytes) => feed.mention(bytes),
+    failed: (error) => feed.fail(error),
+  });
   const publish = makeScopedQueue<Entry>({
     scopes,
     scopeOf: ({ of }) => of,
@@ -72,7 +80,9 @@ export function makeOfficeFeed({ bus, scopes, clock, kept = KEPT }: OfficeFeedPa
     if (!isWatched && clock.monotonic() >= keptUntil) return ring.pass(committed.at(-1)!.id);
     const fresh = committed.filter(({ type }) => !OF_SESSIONS.has(type)).map(entryOf);
     ring.add(committed[0]!.id, fresh);
-    if (isWatched && fresh.length > 0) publish(fresh);
+    if (!isWatched) return;
+    if (fresh.length > 0) publish(fresh);
+    words.take(committed);
   });
 
   return {

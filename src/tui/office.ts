@@ -3,17 +3,18 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { render } from 'ink';
 import type { Client } from '../client/client.ts';
 import { App } from './app/app.ts';
-import { startFeed } from './app/feed.ts';
-import { makeStore } from './app/store.ts';
+import { startFeed } from './feed/feed.ts';
+import { makeStore, type Store } from './app/store.ts';
 import { h } from './screen/element.ts';
 import { desk } from './state/desk-state.ts';
 import { floor } from './state/screens.ts';
 import { initialState, type Preferences, type ScreenState } from './state/state.ts';
 import { openInput, type TerminalInput } from './terminal/input.ts';
+import { openPager } from './terminal/pager.ts';
 import { askBackground, copyToClipboard, enableMouse } from './terminal/modes.ts';
 import { guardedOutput } from './terminal/output.ts';
 import { backgroundFrom, backgroundInReply, depthFrom } from './theme/choose.ts';
-import { type Background, themeFor } from './theme/theme.ts';
+import { type Background, type Theme, themeFor } from './theme/theme.ts';
 
 const FRAMES_A_SECOND = 15;
 const REPLY_MS = 150;
@@ -34,8 +35,7 @@ export interface OfficeOptions extends Preferences {
 export async function runOffice(options: OfficeOptions): Promise<void> {
   const { client, stdin, stdout, environment, signal } = options;
   stdin.setRawMode(true);
-  const input = openInput(stdin);
-  let disableMouse = () => {};
+  let input = openInput(stdin);
   try {
     const depth = depthFrom(environment);
     const theme = themeFor(depth, await backgroundOf(environment, depth === 'none', stdout, input));
@@ -48,32 +48,62 @@ export async function runOffice(options: OfficeOptions): Promise<void> {
         isBusy: () => stdout.writableNeedDrain,
       },
     );
-    const { promise: quitting, resolve: quit } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => quit(), { once: true });
-    const ink = render(
-      h(App, { client, store, theme, wheel: input.wheel, now, quit, copy: (text) => copyToClipboard(stdout, text) }),
-      {
-        stdin: input.keys,
-        stdout: guardedOutput(stdout),
-        alternateScreen: true,
-        interactive: true,
-        incrementalRendering: true,
-        exitOnCtrlC: false,
-        patchConsole: false,
-        maxFps: FRAMES_A_SECOND,
-      },
-    );
-    disableMouse = enableMouse(stdout);
     const feed = startFeed({ client, get: store.get, dispatch: store.dispatch, take: store.take, now });
-    if (!signal.aborted) await Promise.race([quitting, ink.waitUntilExit()]);
+    for (;;) {
+      const text = await showScreens({ options, store, theme, now }, input);
+      if (text === null) break;
+      input.close();
+      stdin.setRawMode(false);
+      const failure = await openPager(text, { environment, signal });
+      if (signal.aborted) break;
+      stdin.setRawMode(true);
+      input = openInput(stdin);
+      if (failure !== null) store.dispatch({ type: 'notice', text: failure, at: now() });
+    }
     feed.stop();
     store.close();
-    ink.unmount();
-    await ink.waitUntilExit();
   } finally {
-    disableMouse();
     input.close();
     stdin.setRawMode(false);
+  }
+}
+
+interface Shown {
+  readonly options: OfficeOptions;
+  readonly store: Store;
+  readonly theme: Theme;
+  readonly now: () => number;
+}
+
+/** Draws what the store has until the user quits or wants to read a text in a pager, which it answers. */
+async function showScreens(
+  { options, store, theme, now }: Shown,
+  input: TerminalInput,
+): Promise<Iterable<string> | null> {
+  const { client, stdout, signal } = options;
+  if (signal.aborted) return null;
+  const { promise: leaving, resolve: leave } = Promise.withResolvers<Iterable<string> | null>();
+  const quit = () => leave(null);
+  signal.addEventListener('abort', quit, { once: true });
+  const copy = (text: string) => copyToClipboard(stdout, text);
+  const ink = render(h(App, { client, store, theme, wheel: input.wheel, now, quit, copy, page: leave }), {
+    stdin: input.keys,
+    stdout: guardedOutput(stdout),
+    alternateScreen: true,
+    interactive: true,
+    incrementalRendering: true,
+    exitOnCtrlC: false,
+    patchConsole: false,
+    maxFps: FRAMES_A_SECOND,
+  });
+  const disableMouse = enableMouse(stdout);
+  try {
+    return await Promise.race([leaving, ink.waitUntilExit().then(() => null)]);
+  } finally {
+    signal.removeEventListener('abort', quit);
+    ink.unmount();
+    await ink.waitUntilExit();
+    disableMouse();
   }
 }
 

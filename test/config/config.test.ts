@@ -113,7 +113,7 @@ test('without any source, every setting has its default, and that is its origin'
     workspace: { quotaMb: 2048, userQuotaMb: 0, stickySeconds: 10, checkpoint: 'run' },
     disk: { keepFreeMb: 500 },
     egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
-    publish: { maxFiles: 5_000, maxTotalMb: 500 },
+    publish: { maxFiles: 5_000, maxTotalMb: 500, timeZone: 'Asia/Shanghai' },
     artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 50_000, maxTotalMb: 4096 },
     log: { level: 'info' },
   });

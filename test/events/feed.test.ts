@@ -53,6 +53,7 @@ function recorder(pause: Watcher['pause'] = () => undefined) {
   const watcher: Watcher = {
     send: (bytes) => void seen.push(bytes.toString()),
     pause,
+    isBehind: () => false,
     end: () => void (ended += 1),
     failed: (error) => void failures.push(error),
   };

@@ -5,7 +5,13 @@ import { makeBus } from '../../src/events/bus.ts';
 import { makeOfficeFeed } from '../../src/events/office-feed.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
-const WATCHER = { send: () => undefined, pause: () => undefined, end: () => undefined, failed: () => undefined };
+const WATCHER = {
+  send: () => undefined,
+  pause: () => undefined,
+  isBehind: () => false,
+  end: () => undefined,
+  failed: () => undefined,
+};
 
 function openFeed() {
   const [bus, clock] = [makeBus(), fakeClock()];

@@ -40,6 +40,14 @@ export function refusalStatusOf(error: unknown): number | undefined {
   return error instanceof ClientError && error.failure.kind === 'refused' ? error.failure.status : undefined;
 }
 
+const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
+
+/** Whether an error can pass by itself, as while the daemon restarts. */
+export function isTransient(error: unknown): boolean {
+  if (isClientFailure(error, 'lost', 'unreachable')) return true;
+  return isClientFailure(error, 'refused') && 'status' in error.failure && TRANSIENT_STATUSES.has(error.failure.status);
+}
+
 /** Whether what was under way was ended by its signal. */
 export function isAborted(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';

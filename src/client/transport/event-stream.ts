@@ -9,6 +9,16 @@ export interface ServerEvent {
   readonly data: string;
 }
 
+/** A stream that was opened: its bytes, what an error among them means, and how it is left. */
+export interface OpenedStream {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly lost: (error: unknown) => Error;
+  readonly close: () => void;
+}
+
+/** Opens a stream after an event. Throws ClientError. */
+export type OpenStream = (lastEventId: string | null, signal: AbortSignal | undefined) => Promise<OpenedStream>;
+
 const MAX_EVENT_CHARACTERS = 64 * 1024 * 1024;
 
 /**

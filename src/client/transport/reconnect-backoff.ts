@@ -1,6 +1,5 @@
 // How often, and after which pauses, the client tries to rejoin a broken connection.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isClientFailure } from './client-error.ts';
 
 /** A limited number of attempts, each after a longer pause. */
 export interface ReconnectBackoff {
@@ -32,12 +31,4 @@ export function makeReconnectBackoff(
       attempts = 0;
     },
   };
-}
-
-const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
-
-/** Whether an error can pass by itself, as while the daemon restarts. */
-export function isTransient(error: unknown): boolean {
-  if (isClientFailure(error, 'lost', 'unreachable')) return true;
-  return isClientFailure(error, 'refused') && 'status' in error.failure && TRANSIENT_STATUSES.has(error.failure.status);
 }

@@ -1,9 +1,10 @@
 // A connection to an event stream: opened, opened again after it broke, and listened to for silence.
 import type { IncomingMessage } from 'node:http';
-import { ClientError } from './client-error.ts';
+import { ClientError, isClientFailure, isTransient } from './client-error.ts';
+import type { OpenStream } from './event-stream.ts';
 import { isRefusal, refusalOf } from './exchange.ts';
-import { isTransient, type ReconnectBackoff } from './reconnect-backoff.ts';
-import { send, type Address, type Call } from './transport.ts';
+import type { ReconnectBackoff } from './reconnect-backoff.ts';
+import { lostWhile, send, traceOf, type Address, type Call } from './transport.ts';
 
 const IDLE_TIMEOUT_MS = 60_000;
 
@@ -35,4 +36,25 @@ export function withIdleTimeout(
 ): AsyncIterable<Uint8Array> {
   reply.setTimeout(idleTimeoutMs, () => reply.destroy(new Error('The stream fell silent.')));
   return reply;
+}
+
+/** Opens a stream of events at a path, as often as it is followed. */
+export function streamOpener(address: Address, path: string): OpenStream {
+  return async (lastEventId, signal) => {
+    const reply = await openStream(address, {
+      method: 'GET',
+      path,
+      headers: { accept: 'text/event-stream', ...(lastEventId !== null && { 'last-event-id': lastEventId }) },
+      ...(signal && { signal }),
+    });
+    return {
+      chunks: withIdleTimeout(reply),
+      lost: (error) => {
+        const lost = lostWhile(error, traceOf(reply));
+        const isSaid = isClientFailure(lost, 'malformed') || lost.name === 'AbortError';
+        return isSaid ? lost : new ClientError({ kind: 'lost' }, lost.message, { cause: error });
+      },
+      close: () => void reply.destroy(),
+    };
+  };
 }

@@ -20,7 +20,9 @@ const WORDINGS: ReadonlyMap<string, Wording> = new Map([
 
 const MAX_CHARACTERS = 160;
 /** The first argument that is a text, for tools without words of their own. */
-const FIRST_TEXT = /^\{"[^"\\]*":"((?:[^"\\]|\\.)*)/;
+const FIRST_TEXT = /[{,]"[^"\\]*":"((?:[^"\\]|\\.)*)/;
+/** The workspace is `/` to the agent; before the name of a file that adds nothing. */
+const ROOT = /^\/(?=[^/]+$)/;
 
 /**
  * Such as `writes report.md`. `input` is the call's arguments as JSON, or the beginning of it: what stands after the main
@@ -29,7 +31,8 @@ const FIRST_TEXT = /^\{"[^"\\]*":"((?:[^"\\]|\\.)*)/;
 export function activityOf(name: string, input: string): string {
   const [words, argument] = WORDINGS.get(name) ?? [`${name}:`, null];
   const pattern = argument === null ? FIRST_TEXT : new RegExp(`"${argument}":"((?:[^"\\\\]|\\\\.)*)`);
-  const found = textIn(pattern.exec(input)?.[1] ?? '');
+  const text = textIn(pattern.exec(input)?.[1] ?? '');
+  const found = argument === 'path' ? text.replace(ROOT, '') : text;
   return found === '' ? name : oneLine(`${words} ${found}`);
 }
 

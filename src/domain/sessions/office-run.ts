@@ -10,6 +10,8 @@ export interface OfficeRun {
   readonly status: RunState;
   readonly sessionId: string;
   readonly sessionTitle: string;
+  /** The beginning of what it was asked; the session's title where there is no text. */
+  readonly title: string;
   readonly userId: string;
   readonly username: string;
   readonly fullName: string;
@@ -33,6 +35,8 @@ export interface OfficeRun {
   readonly artifactCount: number;
   /** The tool call in progress, if any. */
   readonly call: CurrentCall | null;
+  /** Its last event is text that its model writes. */
+  readonly isWriting: boolean;
   /** It waits for the server of its model, which is down. */
   readonly modelWait: ModelWait | null;
 }
@@ -81,6 +85,7 @@ export function detailOf(run: OfficeRun): string | null {
   if (run.status === 'queued') return 'waits for its turn';
   if (run.status === 'finalizing') return 'finishes';
   if (run.modelWait !== null) return `waits for the model ${run.modelWait.model}`;
+  if (run.isWriting) return 'writes';
   return run.call === null ? 'thinks' : activityOf(run.call.name, run.call.input);
 }
 

@@ -1,6 +1,6 @@
 // The watchers of Office Mode's streams: sends them events and heartbeats, and disconnects those that do not read (G9, G16).
 import type { ServerResponse } from 'node:http';
-import { MB } from '../../domain/byte-units.ts';
+import { KB, MB } from '../../domain/byte-units.ts';
 import type { Clock, Timer } from '../../domain/clock.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Following, Watcher } from '../../events/feed.ts';
@@ -35,6 +35,8 @@ const RETRY = Buffer.from('retry: 2000\n\n');
 const HEARTBEAT = Buffer.from(': heartbeat\n\n');
 /** A watcher with more unsent bytes than this is disconnected before it gets the next event. */
 const MOST_UNSENT_BYTES = MB;
+/** With so many it is spared what comes again anyway. */
+const BEHIND_BYTES = 64 * KB;
 /** A watcher that has read nothing for this long, although there is something to read, is disconnected. */
 const STALL_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
@@ -128,6 +130,10 @@ class OpenWatcher implements Watcher {
 
   pause(): Promise<void> | undefined {
     return pauseOf(this.#res);
+  }
+
+  isBehind(): boolean {
+    return this.#res.writableLength > BEHIND_BYTES;
   }
 
   end(): void {

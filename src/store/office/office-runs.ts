@@ -9,7 +9,7 @@ import { textBehind } from '../engine/journal/places.ts';
 import { BEFORE_TEXT } from '../engine/journal/rows.ts';
 import { isReportedAs } from '../runs/run-states.ts';
 
-export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call' | 'modelWait'> {
+export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'call' | 'modelWait' | 'isWriting'> {
   readonly seq: number;
   readonly error: string | null;
   readonly createdAt: number;
@@ -24,7 +24,7 @@ export interface OfficeRunRow extends Omit<OfficeRun, 'error' | 'updatedAt' | 'c
 export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at,
     r.started_at, r.finished_at, r.cost_usd,
     r.input_tokens + r.output_tokens AS totalTokens, r.tool_count, s.id AS sessionId,
-    s.title AS sessionTitle, u.id AS userId, u.username, u.full_name,
+    s.title AS sessionTitle, coalesce(nullif(m.text_preview, ''), s.title) AS title, u.id AS userId, u.username, u.full_name,
     coalesce(r.team_id, u.team_id) AS teamId, t.name AS teamName, n.name AS nodeName,
     coalesce(c.message_count, 0) AS messageCount, coalesce(c.artifact_count, 0) AS artifactCount,
     e.id AS lastId, e.type AS lastType,
@@ -32,6 +32,7 @@ export const OFFICE_RUNS = `SELECT r.seq, r.id, r.status, r.error, r.created_at,
     CASE WHEN ${isReportedAs('running')} THEN
       coalesce((SELECT step FROM steps WHERE run_seq = r.seq ORDER BY step DESC LIMIT 1), 0) ELSE 0 END AS steps
   FROM runs r JOIN sessions s ON s.seq = r.session_seq JOIN users u ON u.seq = r.user_seq
+  LEFT JOIN messages m ON m.run_seq = r.seq AND m.role = 'user'
   LEFT JOIN events e ON r.finished_at IS NULL
     AND e.id = (SELECT id FROM events WHERE run_seq = r.seq AND type <> 'content_block_delta'
       ORDER BY stream_seq DESC LIMIT 1)
@@ -54,6 +55,7 @@ export function* toOfficeRuns(tx: Reader, rows: readonly OfficeRunRow[]): Step<O
       ...rest,
       error: error === null ? null : (JSON.parse(error) as RunError),
       updatedAt: row.finishedAt ?? text?.createdAt ?? lastAt ?? row.startedAt ?? createdAt,
+      isWriting: text !== undefined,
       modelWait: waitsWith === null ? null : { ...(JSON.parse(waitsWith) as Omit<ModelWait, 'since'>), since: lastAt! },
       call: (isAtWork ? yield* tx.get<CurrentCall>(CURRENT_CALL, seq, row.steps) : undefined) ?? null,
     });

@@ -23,9 +23,11 @@ export interface AppProps {
   readonly quit: () => void;
   /** Puts text on the terminal's clipboard. */
   readonly copy: (text: string) => void;
+  /** Leaves the screen to the user's pager; the application ends, and another one goes on from the same state. */
+  readonly page: (text: Iterable<string>) => void;
 }
 
-export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) {
+export function App({ client, store, theme, wheel, now, quit, copy, page }: AppProps) {
   const state = useSyncExternalStore(store.subscribe, store.get);
   const { columns, rows } = useWindowSize();
   const size = { columns, rows };
@@ -34,6 +36,7 @@ export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) 
   const perform = (done: Action | Effect | undefined) => {
     if (done === undefined) return;
     if (done.type === 'quit') return quit();
+    if (done.type === 'page') return page(done.text);
     if (done.type !== 'copy') return dispatch(done);
     copy(done.text);
     dispatch({ type: 'notice', text: `Copied the id of the ${done.what}: ${done.text}`, at: now() });
@@ -43,12 +46,13 @@ export function App({ client, store, theme, wheel, now, quit, copy }: AppProps) 
   const strike = ({ name, text }: Stroke) => {
     const state = current();
     const { table } = top(state);
-    perform(isFinding(state) ? table.type?.({ name, text }) : pressed(name, state, size));
+    if (name === 'quit') return quit();
+    perform(typing(state) === null ? pressed(name, state, size) : table.type?.({ name, text }, state));
   };
 
   useInput((input, key) => {
     // The field takes what is typed once it is drawn, unless a key comes together with text.
-    const isTyping = isFinding(store.latest()) && isFinding(store.get());
+    const isTyping = typing(store.latest()) === 'field' && typing(store.get()) === 'field';
     if (!isTyping || (input.length > 1 && input.includes('\r'))) strokesOf(input, key).forEach(strike);
   });
   useEffect(() => wheel.listen((direction) => strike({ name: `wheel-${direction}`, text: '' })));
@@ -68,9 +72,9 @@ export function pressed(
   if (key === '?' || (state.isHelpOpen && key === 'escape')) return { type: 'help' };
   if (state.isHelpOpen) return undefined;
   if (key === 'p') return { type: 'pause' };
-  if (key === 'escape' && state.screens.length > 1) return { type: 'back' };
   const { screen, table } = top(state);
-  return table.press({ key, state, screen, size });
+  const done = table.press({ key, state, screen, size });
+  return done === undefined && key === 'escape' && state.screens.length > 1 ? { type: 'back' } : done;
 }
 
 function top({ screens }: AppState): { readonly screen: ScreenState; readonly table: Screen<ScreenName> } {
@@ -79,8 +83,9 @@ function top({ screens }: AppState): { readonly screen: ScreenState; readonly ta
   return { screen, table: SCREENS[screen.name] as unknown as Screen<ScreenName> };
 }
 
-/** While somebody types, letters are letters. */
-function isFinding(state: AppState): boolean {
+/** While somebody types, letters are letters: those of a field that takes them itself once it is drawn, or of a list to choose from. */
+function typing(state: AppState): 'field' | 'list' | null {
   const { screen } = top(state);
-  return 'isFinding' in screen && screen.isFinding && !state.isHelpOpen;
+  if (screen.name !== 'floor' || state.isHelpOpen) return null;
+  return screen.picker !== null ? 'list' : screen.isFinding ? 'field' : null;
 }

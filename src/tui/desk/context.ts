@@ -1,8 +1,10 @@
 // How full the model's window is, as a bar: system, history, tools, free.
 import { compact } from '../../domain/figures.ts';
 import type { ContextUsageWire } from '../../wire/office/session.ts';
+import { contextSource } from '../feed/sources.ts';
 import { cell, EMPTY, type Line, lineOf, type Role, type Span, span } from '../text/line.ts';
-import { changesReads, plainItems, type Tab } from './tab.ts';
+import { plainItems } from '../transcript/blocks.ts';
+import type { Tab } from './tab.ts';
 
 interface Part {
   readonly label: string;
@@ -66,10 +68,6 @@ export const context: Tab = {
   name: 'context',
   title: 'Context',
   shortTitle: 'Ctx',
-  source: {
-    name: 'context',
-    read: (client, sessionId) => client.office.contextUsage(sessionId),
-    changesWith: changesReads,
-  },
+  source: contextSource,
   items: (_screen, data, { width }) => plainItems(data === undefined ? [] : linesOf(data as ContextUsageWire, width)),
 };

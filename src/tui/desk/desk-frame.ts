@@ -8,7 +8,7 @@ import type { DeskState, Reading } from '../state/desk-state.ts';
 import { hasNodes, isLive, type Row } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
-import { widthOf } from '../text/fit.ts';
+import { fit, GUARD, hasRightToLeft, shownWidth } from '../text/fit.ts';
 import {
   cell,
   EMPTY,
@@ -17,21 +17,25 @@ import {
   lineOf,
   type Part,
   partsWithin,
+  type Role,
   type Span,
   span,
+  textOf,
   widthOfSpans,
 } from '../text/line.ts';
 import { tabOf, TABS } from './tabs.ts';
-import { type Items, type View, viewOf } from './viewport.ts';
+import { type Items, type View, viewOf } from '../transcript/viewport.ts';
 
 const HINTS: readonly KeyHint[] = [
   ['↑↓', 'scroll'],
   ['1-7', 'tabs'],
   ['⏎', 'unfold'],
+  ['v', 'pager'],
   ['G', 'newest'],
   ['Esc', 'back'],
   ['q', 'quit'],
 ];
+const CALL_HINT: KeyHint = ['n', 'call'];
 const FILE_HINTS: readonly KeyHint[] = [
   ['↑↓', 'choose'],
   ['d', 'download'],
@@ -60,6 +64,20 @@ export function itemsOf({ preferences: { tz } }: AppState, screen: DeskState, si
   return tabOf(screen.tab).items(screen, readingOf(screen)?.data, { width: roomOf(size).columns, tz });
 }
 
+/** All that the tab has, as text. */
+export function textOfDesk(state: AppState, screen: DeskState, size: Size): Iterable<string> {
+  const { text } = tabOf(screen.tab);
+  if (text !== undefined) return text(screen, readingOf(screen)?.data);
+  return linesText(itemsOf(state, { ...screen, isUnfolded: true }, size));
+}
+
+function* linesText(items: Items): Iterable<string> {
+  for (let at = 0; at < items.count; at += 1) {
+    const lines = items.linesAt(at);
+    if (lines.length > 0) yield `${textOf(lines).replaceAll(GUARD, ' ').replace(/ +$/gm, '')}\n`;
+  }
+}
+
 export function viewOfDesk(state: AppState, screen: DeskState, size: Size): View {
   return viewOf(itemsOf(state, screen, size), screen.positions[screen.tab], roomOf(size).rows);
 }
@@ -78,7 +96,12 @@ export function deskFrame(state: AppState, screen: DeskState, size: Size): reado
       rows,
     );
   };
-  return frameOf(state, size, body, screen.tab === 'files' ? FILE_HINTS : HINTS);
+  return frameOf(state, size, body, hintsOf(screen));
+}
+
+function hintsOf({ tab }: DeskState): readonly KeyHint[] {
+  if (tab === 'files') return FILE_HINTS;
+  return tab === 'live' ? [...HINTS.slice(0, 2), CALL_HINT, ...HINTS.slice(2)] : HINTS;
 }
 
 /** Why there is nothing to show. */
@@ -109,26 +132,31 @@ function titleLine(state: AppState, screen: DeskState, width: number): Line {
   const at = state.now + office.skewMs;
   const about = [
     ...waitOf(row, at),
-    { worth: 90, span: aside(`  ${row.fullName || row.username}`) },
-    { worth: 60, span: aside(row.teamName === null ? '' : ` · ${row.teamName}`) },
-    { worth: 55, span: aside(hasNodes(office) && row.node !== null ? ` · on ${row.node}` : '') },
+    { worth: 90, span: aside('  ', row.fullName || row.username) },
+    { worth: 60, span: aside(' · ', row.teamName ?? '') },
+    { worth: 55, span: aside(' · on ', hasNodes(office) ? (row.node ?? '') : '') },
   ];
   const figures = figuresOf(row, at);
-  const share = Math.min(widthOf(row.title), Math.floor(width * TITLE_SHARE));
+  const title = row.sessionTitle === '' ? row.title : row.sessionTitle;
+  // Terminals would draw what follows within a title that is written from right to left.
+  const guard = hasRightToLeft(title) ? [span(GUARD)] : [];
+  const share = Math.min(shownWidth(title), Math.floor(width * TITLE_SHARE)) + guard.length;
   const kept = partsWithin(width - 5 - share, [...about, ...figures, stands]);
   const spansOf = (parts: readonly Part[]) => kept.filter((part) => parts.includes(part)).map((part) => part.span);
-  const room = width - 4 - widthOfSpans(kept.map((part) => part.span));
-  const own = cell(row.title, Math.min(widthOf(row.title), room), 'strong');
-  return lineOf([span(` ${glyph} `, role), own, ...spansOf(about)], spansOf([...figures, stands]), width);
+  const room = width - 4 - guard.length - widthOfSpans(kept.map((part) => part.span));
+  const own = cell(title, Math.min(shownWidth(title), room), 'strong');
+  return lineOf([span(` ${glyph} `, role), own, ...guard, ...spansOf(about)], spansOf([...figures, stands]), width);
 }
 
-const aside = (text: string) => cell(text, widthOf(text), 'dim');
+/** Foreign text behind a gap, or nothing. */
+const aside = (gap: string, text: string, role: Role = 'dim') =>
+  span(text === '' ? '' : `${gap}${fit(text, shownWidth(text))}${hasRightToLeft(text) ? GUARD : ''}`, role);
 
 /** For which model the run waits, and for how long. */
 function waitOf({ modelWait }: Row, now: number): readonly Part[] {
   if (modelWait === null) return [];
-  const text = `  waits ${stopwatch(now - modelWait.since)} for ${modelWait.model}`;
-  return [{ worth: 95, span: cell(text, widthOf(text), 'waiting') }];
+  const text = `${modelWait.model} ${modelWait.why}, ${stopwatch(now - modelWait.since)}`;
+  return [{ worth: 95, span: aside('  ', text, 'waiting') }];
 }
 
 function figuresOf({ startedAt, finishedAt, tokens, cost }: Row, now: number): readonly Part[] {

@@ -9,13 +9,14 @@ import { moveKeys } from '../screen/move-keys.ts';
 import type { Pressed, Screen, ScreenProps } from '../screen/screen.ts';
 import { type DeskState, TAB_NAMES } from '../state/desk-state.ts';
 import type { Action, Dispatch } from '../state/state.ts';
-import { deskFrame, itemsOf, roomOf, viewOfDesk } from './desk-frame.ts';
+import { deskFrame, itemsOf, roomOf, textOfDesk, viewOfDesk } from './desk-frame.ts';
 import { chooseFile, chosenFile, freshAddress } from './files.ts';
-import { followSession, readEnd, readPage, updateDesk } from './follow-session.ts';
+import { followSession, readEnd, readPage, updateDesk } from '../feed/follow-session.ts';
 import { useReading } from './reading.ts';
 import { saveFile } from './save-file.ts';
 import { TABS } from './tabs.ts';
-import { scrolled, type View } from './viewport.ts';
+import { scrolled, type View } from '../transcript/viewport.ts';
+import { type Layout, moveCall, toggleCall } from './calls.ts';
 
 function Desk({ client, state, screen, size, theme, dispatch }: ScreenProps<'desk'>) {
   const { sessionId, log } = screen;
@@ -121,13 +122,28 @@ const toTabs = Object.fromEntries(
   TABS.map(({ name }, at): [string, Press] => [String(at + 1), () => set(() => ({ tab: name }))]),
 );
 
+const TOGGLE = set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded }));
+
+/** On the live tab alone. */
+const onCall =
+  (change: (screen: DeskState, layout: Layout) => DeskState): Press =>
+  ({ state, screen, size }) => {
+    if (screen.tab !== 'live') return undefined;
+    return set((now) => change(now, { items: (wanted) => itemsOf(state, wanted, size), rows: roomOf(size).rows }));
+  };
+
 const PRESSES: Readonly<Record<string, Press>> = {
   ...toTabs,
   ...moveKeys(scroll, page),
   left: turn(-1),
   right: turn(1),
   tab: turn(1),
-  enter: () => set(({ isUnfolded }) => ({ isUnfolded: !isUnfolded })),
+  enter: (pressed) => (pressed.screen.tab === 'live' ? onCall(toggleCall)(pressed) : TOGGLE),
+  e: () => TOGGLE,
+  n: onCall((screen, layout) => moveCall(screen, 1, layout)),
+  N: onCall((screen, layout) => moveCall(screen, -1, layout)),
+  v: ({ state, screen, size }) => ({ type: 'page', text: textOfDesk(state, screen, size) }),
+  escape: ({ screen }) => (screen.call === null ? undefined : set(() => ({ call: null }))),
   d: ({ screen }) => (screen.tab === 'files' ? set(() => ({ wanted: chosenFile(screen) })) : undefined),
   y: ({ screen }) => ({ type: 'copy', what: 'session', text: screen.sessionId }),
 };
@@ -139,9 +155,11 @@ export const deskScreen: Screen<'desk'> = {
     [`1-${TAB_NAMES.length}  ← →`, 'choose a tab'],
     ['↑ ↓  j k', 'scroll; the past is read as you come to it'],
     ['G', 'the newest; g: the oldest in memory'],
-    ['Enter', 'results in full, and folded again'],
+    ['n  N', 'the next call, the one before'],
+    ['Enter  e', 'this call in full, everything in full; again: folded'],
+    ['v', 'all of it, or the chosen call, in your pager'],
     ['d', 'save the chosen file in the current folder'],
     ['y', 'copy the id of the session'],
-    ['Esc', 'back to the floor'],
+    ['Esc', 'no call; back to the floor'],
   ],
 };

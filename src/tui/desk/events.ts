@@ -1,14 +1,15 @@
 // Every event as it came: its id, its place in the run, its type and payload.
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import { cell, type Line, span } from '../text/line.ts';
-import { shownEvents } from './event-log.ts';
-import { rememberLines, type Tab, textLines } from './tab.ts';
+import { shownEvents } from '../feed/event-log.ts';
+import { rememberLines, textLines } from '../transcript/blocks.ts';
+import type { Tab } from './tab.ts';
 
 const MAX_CHARACTERS = 4000;
 /** From so many columns on, the longest type of an event is whole. */
 const ROOMY = 90;
 
-const linesOf = rememberLines<OfficeEvent>((event, { width }, isUnfolded) => {
+const linesOf = rememberLines((event: OfficeEvent, { width }, isUnfolded: boolean) => {
   const payload = JSON.stringify(event.payload, null, isUnfolded ? 2 : undefined).slice(0, MAX_CHARACTERS);
   const id = String(event.id).padStart(7);
   const seq = (event.stream_seq === null ? '' : `#${event.stream_seq}`).padStart(6);

@@ -2,6 +2,7 @@
 import type { Client } from '../../client/client.ts';
 import type { FileNodeWire } from '../../wire/sessions/artifact.ts';
 import { readableSize } from '../../terminal/sizes.ts';
+import { fileSource } from '../feed/sources.ts';
 import type { DeskState } from '../state/desk-state.ts';
 import { indexOfChoice, moveChoice, windowStart } from '../state/visible.ts';
 import { cell, type Line, lineOf, span } from '../text/line.ts';
@@ -89,11 +90,7 @@ export const files: Tab = {
   name: 'files',
   title: 'Files',
   shortTitle: 'Files',
-  source: {
-    name: 'files',
-    read: (client, sessionId) => client.office.files(sessionId),
-    changesWith: (type) => /^(artifacts|workspace_export|run)\./.test(type),
-  },
+  source: fileSource,
   items: (screen, _data, { width }) => {
     const entries = treeOf(screen);
     const chosen = chosenOf(screen);

@@ -1,21 +1,23 @@
 // The conversation as it is kept: messages with their attachments, the newest at the end.
-import type { Client } from '../../client/client.ts';
 import { momentOf } from '../../terminal/moments.ts';
 import { readableSize } from '../../terminal/sizes.ts';
 import type { OfficeMessagesWire } from '../../wire/office/session.ts';
 import { describeCall } from '../state/activity.ts';
 import { cell, EMPTY, type Line, span } from '../text/line.ts';
-import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Tab, textLines, readNextOf } from './tab.ts';
+import { type Messages, messageSource } from '../feed/sources.ts';
+import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { inputLines, UNFOLDED } from '../transcript/call-lines.ts';
+import { markdownText } from '../transcript/markdown.ts';
+import { callText } from '../transcript/plain-text.ts';
+import { readNextOf, type Tab } from './tab.ts';
 
 type Message = OfficeMessagesWire['items'][number];
 type Block = Message['content']['content'][number];
 
-/** Lines of a result while it is folded, and unfolded. */
+/** Lines of a result while it is folded. */
 const FOLDED = 2;
-const UNFOLDED = 200;
 
-const linesOf = rememberLines<Message>((message, { width, tz }, isUnfolded) => [
+const linesOf = rememberLines((message: Message, { width, tz }, isUnfolded: boolean) => [
   {
     spans: [
       span(message.role === 'user' ? '❯ User' : '● Agent', message.role === 'user' ? 'accent' : 'running'),
@@ -34,9 +36,12 @@ const linesOf = rememberLines<Message>((message, { width, tz }, isUnfolded) => [
 function blockLines(block: Block, width: number, isUnfolded: boolean): readonly Line[] {
   switch (block.type) {
     case 'text':
-      return textLines(block.text, width, 'plain', 2);
+      return markdownText(block.text, width, 2);
     case 'tool_use':
-      return [{ spans: [span('  ▸ ', 'completed'), cell(describeCall(block.name, block.input), width - 4, 'accent')] }];
+      return [
+        { spans: [span('  ▸ ', 'completed'), cell(describeCall(block.name, block.input), width - 4, 'accent')] },
+        ...(isUnfolded ? inputLines(block.name, block.input, width) : []),
+      ];
     case 'tool_result': {
       if (block.content.trim() === '') return [];
       const lines = textLines(block.content.trimEnd(), width, block.is_error ? 'failed' : 'dim', 6);
@@ -48,34 +53,26 @@ function blockLines(block: Block, width: number, isUnfolded: boolean): readonly 
   }
 }
 
-/** So many at once: one message may be large. */
-const PAGE = 50;
-
-async function readPage(client: Client, sessionId: string, before?: Message): Promise<Page<Message>> {
-  const query = { limit: PAGE, ...(before !== undefined && { before_id: before.id }) };
-  const { items, has_more: hasOlder } = await client.office.messages(sessionId, query);
-  return { items, hasOlder };
+function* messageText({ role, created_at: at, content, attachments }: Message): Iterable<string> {
+  yield `${role === 'user' ? '❯ User' : '● Agent'}   ${at}\n`;
+  for (const block of content.content) {
+    if (block.type === 'text') yield `${block.text}\n`;
+    if (block.type === 'tool_use') yield* callText(block.name, block.input);
+    if (block.type === 'tool_result') yield `${block.content.trimEnd()}\n`;
+  }
+  for (const { name, size } of attachments) yield `+ ${name}  ${readableSize(size)}\n`;
+  yield '\n';
 }
-
-type Known = Pages<Message> | undefined;
 
 export const messages: Tab = {
   name: 'messages',
   title: 'Messages',
   shortTitle: 'Mess',
-  source: {
-    name: 'messages',
-    read: async (client, sessionId, known) =>
-      withNewest(known as Known, await readPage(client, sessionId), ({ id }) => id),
-    readOlder: async (client, sessionId, known) => {
-      const pages = known as Pages<Message>;
-      return withOlder(pages, await readPage(client, sessionId, pages.items[0]));
-    },
-    changesWith: changesReads,
-  },
-  readNext: ({ positions }, data, view) => readNextOf(data as Known, positions.messages !== undefined, view.isAtStart),
+  source: messageSource,
+  readNext: ({ positions }, data, view) =>
+    readNextOf(data as Messages | undefined, positions.messages !== undefined, view.isAtStart),
   items: ({ isUnfolded }, data, room) => {
-    const list = (data as Known)?.items ?? [];
+    const list = (data as Messages | undefined)?.items ?? [];
     return {
       count: list.length,
       keyAt: (at) => list[at]?.id ?? 0,
@@ -85,5 +82,8 @@ export const messages: Tab = {
       },
       startsAtEnd: true,
     };
+  },
+  text: function* (_screen, data) {
+    for (const message of (data as Messages | undefined)?.items ?? []) yield* messageText(message);
   },
 };

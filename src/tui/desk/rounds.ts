@@ -1,5 +1,4 @@
 // The session's rounds, newest first: what was asked, which tools were used, what came of it, and its cost.
-import type { Client } from '../../client/client.ts';
 import { compact, spokenMs } from '../../domain/figures.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import { momentOf } from '../../terminal/moments.ts';
@@ -7,8 +6,9 @@ import { money } from '../../terminal/money.ts';
 import { stateStyleOf } from '../../terminal/states.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
-import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
-import { changesReads, folded, rememberLines, type Source, type Tab, textLines, readNextOf } from './tab.ts';
+import { type Rounds, roundSource } from '../feed/sources.ts';
+import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { readNextOf, type Tab } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
@@ -25,7 +25,7 @@ const TOOL_ROLES = { waiting: 'waiting', running: 'running', completed: 'dim', f
 /** Lines of a text while it is folded. */
 const FOLDED = 3;
 
-const linesOf = rememberLines<Round>((round, { width, tz }, isUnfolded) => [
+const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean) => [
   head(round, width, tz),
   ...messageLines('asked', round.user_message, width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),
@@ -81,36 +81,6 @@ function toolLines(tools: Round['tools'], width: number, isUnfolded: boolean): r
   const lines = textLines(`${names}${failed === 0 ? '' : ` (${failed} failed)`}`, width, 'accent', 12);
   return lines.map((line, at) => (at === 0 ? labelled('used', line) : line));
 }
-
-const PAGE = 50;
-
-async function readPage(client: Client, sessionId: string, end: number): Promise<Page<Round>> {
-  const offset = Math.max(0, end - PAGE);
-  if (end <= 0) return { items: [], hasOlder: false };
-  const { items } = await client.office.rounds(sessionId, { limit: end - offset, offset });
-  return { items, hasOlder: offset > 0 };
-}
-
-/** Beyond the last round there is only their number. */
-async function countRounds(client: Client, sessionId: string): Promise<number> {
-  return (await client.office.rounds(sessionId, { limit: 1, offset: Number.MAX_SAFE_INTEGER })).total;
-}
-
-/** The rounds that were read, ascending. */
-export type Rounds = Pages<Round>;
-
-export const roundSource: Source = {
-  name: 'rounds',
-  read: async (client, sessionId, known) => {
-    const page = await readPage(client, sessionId, await countRounds(client, sessionId));
-    return withNewest(known as Rounds | undefined, page, (round) => round.round_no);
-  },
-  readOlder: async (client, sessionId, known) => {
-    const pages = known as Rounds;
-    return withOlder(pages, await readPage(client, sessionId, (pages.items[0]?.round_no ?? 1) - 1));
-  },
-  changesWith: changesReads,
-};
 
 export const rounds: Tab = {
   name: 'rounds',

@@ -2,9 +2,11 @@
 import { compact, spokenMs } from '../../domain/figures.ts';
 import { money } from '../../terminal/money.ts';
 import type { OfficeSummaryWire } from '../../wire/office/session.ts';
+import { summarySource } from '../feed/sources.ts';
 import { EMPTY, type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
-import { changesReads, plainItems, type Tab } from './tab.ts';
+import { plainItems } from '../transcript/blocks.ts';
+import type { Tab } from './tab.ts';
 
 type Row = readonly [label: string, value: (summary: OfficeSummaryWire) => string | null, role?: Role];
 
@@ -45,10 +47,6 @@ export const summary: Tab = {
   name: 'summary',
   title: 'Summary',
   shortTitle: 'Sum',
-  source: {
-    name: 'summary',
-    read: (client, sessionId) => client.office.summary(sessionId),
-    changesWith: changesReads,
-  },
+  source: summarySource,
   items: (_screen, data, { width }) => plainItems(data === undefined ? [] : linesOf(data as OfficeSummaryWire, width)),
 };

@@ -1,31 +1,9 @@
 // What a tab of the desk is: its names, what it reads, and its items.
-import type { Client } from '../../client/client.ts';
 import type { DeskState, TabName } from '../state/desk-state.ts';
-import { type Line, type Role, span } from '../text/line.ts';
-import { wrapAll } from '../text/wrap.ts';
-import type { Pages } from './pages.ts';
-import type { Items, View } from './viewport.ts';
-
-/** Reads what a tab shows, given what was read before. Throws ClientError. */
-export type Read = (client: Client, sessionId: string, known: unknown) => Promise<unknown>;
-
-/** Where a tab reads what events don't have. Tabs may share one. */
-export interface Source {
-  /** What it read is kept under this name. */
-  readonly name: string;
-  /** The newest of it, or all there is. */
-  readonly read: Read;
-  /** A page of the past before what is known. */
-  readonly readOlder?: Read;
-  /** Whether an event of this type changes what it shows. */
-  readonly changesWith: (type: string) => boolean;
-}
-
-/** Where lines are for: columns, and the time zone of their times. */
-export interface Room {
-  readonly width: number;
-  readonly tz: string;
-}
+import type { Pages } from '../feed/pages.ts';
+import type { Source } from '../feed/sources.ts';
+import type { Room } from '../transcript/blocks.ts';
+import type { Items, View } from '../transcript/viewport.ts';
 
 export interface Tab {
   readonly name: TabName;
@@ -38,10 +16,9 @@ export interface Tab {
   readonly readNext?: (screen: DeskState, data: unknown, view: View) => 'older' | 'newest' | 'nothing' | undefined;
   /** `data` is what was read last; undefined before. */
   readonly items: (screen: DeskState, data: unknown, room: Room) => Items;
+  /** All of it as plain text, piece by piece; without it, its lines. */
+  readonly text?: (screen: DeskState, data: unknown) => Iterable<string>;
 }
-
-/** Events that come by the thousand and change nothing that is read. */
-export const changesReads = (type: string) => !type.startsWith('content_block');
 
 /** What pages of a list want: their past where the view comes to its end, and their newest where it returns to it. */
 export function readNextOf(
@@ -53,39 +30,4 @@ export function readNextOf(
   if (comesToPast && pages.hasOlder) return 'older';
   if (pages.isAtEnd) return undefined;
   return isInPast ? 'nothing' : 'newest';
-}
-
-/** Items from the first on, all laid out: for tabs of few lines. */
-export function plainItems(lines: readonly Line[]): Items {
-  return { count: lines.length, keyAt: (at) => at, linesAt: (at) => lines.slice(at, at + 1), startsAtEnd: false };
-}
-
-/** Wrapped text as lines, with a margin before each. */
-export function textLines(text: string, width: number, role: Role = 'plain', margin = 0): Line[] {
-  const before = ' '.repeat(margin);
-  return wrapAll(text, width - margin).map((line) => ({ spans: [span(before), span(line, role)] }));
-}
-
-/** At most so many lines, and how many more there are. */
-export function folded(lines: readonly Line[], most: number, width: number, margin: number): readonly Line[] {
-  const more = lines.length - most;
-  if (more <= 0) return lines;
-  return [
-    ...lines.slice(0, most),
-    ...textLines(`… ${more} more ${more === 1 ? 'line' : 'lines'}`, width, 'dim', margin),
-  ];
-}
-
-/** Remembers the lines of items, which do not change, as long as the room and manner are the same. */
-export function rememberLines<T extends object>(
-  layOut: (item: T, room: Room, manner: boolean) => readonly Line[],
-): (item: T, room: Room, manner: boolean) => readonly Line[] {
-  const known = new WeakMap<T, { width: number; manner: boolean; lines: readonly Line[] }>();
-  return (item, room, manner) => {
-    const before = known.get(item);
-    if (before?.width === room.width && before.manner === manner) return before.lines;
-    const lines = layOut(item, room, manner);
-    known.set(item, { width: room.width, manner, lines });
-    return lines;
-  };
 }

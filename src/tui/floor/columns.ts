@@ -1,22 +1,33 @@
 // The columns of runs, and what each is worth when there is no room for all.
 import { compact } from '../../domain/figures.ts';
-import { stopwatch } from '../../terminal/durations.ts';
-import { relativeTime } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
+import { doingOf, hasChanged, isNew, timeOf } from '../state/doing.ts';
 import type { Row } from '../state/office.ts';
 import { isLive } from '../state/office.ts';
+import { ORDER_FACTS } from '../state/order.ts';
 import { runStyleOf } from '../state/run-style.ts';
+import type { FloorState } from '../state/screens.ts';
+import { fitTail, shownWidth } from '../text/fit.ts';
 import { barOf } from '../text/graphs.ts';
-import { type Role, type Span, span } from '../text/line.ts';
+import { cell, type Role, type Span, span } from '../text/line.ts';
 import type { Column } from '../text/table.ts';
 
-/** How long a change shows, and how long a new run does. */
-const CHANGED_MS = 1500;
-const NEW_MS = 5000;
-
 /** `now` is this machine's clock; `skewMs` makes it the daemon's. `hasNodes`: there are several, and each run has one. */
-export function runColumns(now: number, skewMs: number, hasNodes: boolean): readonly Column<Row>[] {
-  const elapsed = (row: Row) => stopwatch((row.finishedAt ?? now + skewMs) - (row.startedAt ?? row.updatedAt));
+interface ColumnsFor extends Pick<FloorState, 'order' | 'isReversed'> {
+  readonly now: number;
+  readonly skewMs: number;
+  readonly hasNodes: boolean;
+}
+
+export function runColumns(given: ColumnsFor): readonly Column<Row>[] {
+  const { column: sorted, falls } = ORDER_FACTS[given.order];
+  const mark = falls === given.isReversed ? '↑' : '↓';
+  return allColumns(given).map((column) =>
+    column.title === sorted ? { ...column, title: `${sorted}${mark}`, titleRole: 'accent' } : column,
+  );
+}
+
+function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>[] {
   const quiet = (row: Row): Role => (isLive(row) ? 'plain' : 'dim');
   return [
     { title: '', width: 1, worth: 100, cell: (row) => span(runStyleOf(row).glyph, runStyleOf(row).role) },
@@ -28,16 +39,26 @@ export function runColumns(now: number, skewMs: number, hasNodes: boolean): read
       cell: (row) => span(runStyleOf(row).word, runStyleOf(row).role),
     },
     { title: 'PROGRESS', width: 10, worth: 60, cell: (row, width) => progress(row, width) },
-    { title: 'TITLE', width: 16, ample: 26, most: 60, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
+    { title: 'TITLE', width: 16, ample: 26, most: 500, worth: 99, cell: (row) => span(row.title, titleRole(row, now)) },
     { title: 'WHO', width: 10, most: 14, worth: 55, cell: (row) => span(row.fullName || row.username, quiet(row)) },
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     ...(hasNodes ? [NODE] : []),
-    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, elapsed), quiet(row)) },
-    { title: 'TOKENS', width: 6, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
+    { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, now + skewMs), quiet(row)) },
+    { title: 'TOKENS', width: 7, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
-    { title: 'NOW', width: 16, ample: 24, most: 500, worth: 90, cell: (row) => doing(row, now + skewMs) },
+    {
+      title: 'NOW',
+      width: 16,
+      ample: 24,
+      most: MOST_NOW,
+      worth: 90,
+      cell: (row, width) => doingCell(row, now + skewMs, width),
+    },
   ];
 }
+
+/** What is wider belongs to the title. */
+const MOST_NOW = 60;
 
 const NODE: Column<Row> = {
   title: 'NODE',
@@ -47,11 +68,7 @@ const NODE: Column<Row> = {
   cell: (row) => span(row.node ?? '–', 'dim'),
 };
 
-const timeOf = (row: Row, elapsed: (row: Row) => string) =>
-  row.startedAt === null && row.finishedAt !== null ? '' : elapsed(row);
-
-const titleRole = (row: Row, now: number): Role =>
-  now - row.firstSeenAt < NEW_MS ? 'fresh' : isLive(row) ? 'plain' : 'dim';
+const titleRole = (row: Row, now: number): Role => (isNew(row, now) ? 'fresh' : isLive(row) ? 'plain' : 'dim');
 
 /** The bar of what runs; what has not begun has an empty one, what is over none. */
 function progress(row: Row, width: number): readonly Span[] {
@@ -65,20 +82,15 @@ function progress(row: Row, width: number): readonly Span[] {
   ];
 }
 
-function doing(row: Row, at: number): Span {
-  if (row.status === 'failed') return span(row.error ?? 'failed', 'failed');
-  if (row.modelWait !== null) {
-    const { model, since } = row.modelWait;
-    return span(`waits ${stopwatch(at - since)} for ${model}`, 'waiting');
-  }
-  if (row.isWaiting) return span(row.now ?? 'waits', 'waiting');
-  if (row.status === 'running') return span(row.now ?? '', row.now === 'thinks' ? 'dim' : 'plain');
-  if (row.status === 'pending') return span(row.now ?? 'waits for a slot', 'dim');
-  return span(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'dim');
+/** What stands behind is shown even where the rest is cut; of words that are being written, the last ones are. */
+function doingCell(row: Row, at: number, width: number): readonly Span[] {
+  const { text, after, role, isTail } = doingOf(row, at);
+  if (isTail) return [span(`“${fitTail(text, width - 1)}`, role)];
+  const room = Math.max(0, width - after.length);
+  return [cell(text, Math.min(room, shownWidth(text)), role), span(after, role)];
 }
 
 /** The two columns before a row: whether it is chosen, and whether it has just changed. */
-export function gutter(isChosen: boolean, changedAt: number, now: number): readonly Span[] {
-  const changed = now - changedAt < CHANGED_MS;
-  return [span(isChosen ? '❯' : ' ', 'accent'), span(changed ? '▎' : ' ', 'accent')];
+export function gutter(isChosen: boolean, row: Row, now: number): readonly Span[] {
+  return [span(isChosen ? '❯' : ' ', 'accent'), span(hasChanged(row, now) ? '▎' : ' ', 'accent')];
 }

@@ -1,15 +1,17 @@
 // The floor as lines: teams above, runs below, as many as there is room for.
-import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
-import { hasNodes, isLive, type Office, type Row } from '../state/office.ts';
-import type { FloorState, Order } from '../state/screens.ts';
+import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
+import { emptyText, ORDER_WORDS } from '../state/floor-words.ts';
+import { hasNodes, type Office, type Row } from '../state/office.ts';
+import type { FloorState } from '../state/screens.ts';
 import { type AppState, officeShown } from '../state/state.ts';
-import { indexOfChoice, liveCount, visibleRows, windowStart } from '../state/visible.ts';
+import { beyondRows, chosenRow, indexOfRow, visibleRows, windowStart } from '../state/visible.ts';
 import { runStyleOf } from '../state/run-style.ts';
-import { widthOf } from '../text/fit.ts';
-import { cell, EMPTY, type Line, lineOf, span } from '../text/line.ts';
+import { GUARD, hasRightToLeft, shownWidth } from '../text/fit.ts';
+import { cell, clip, EMPTY, type Line, lineOf, type Span, span, widthOfSpans } from '../text/line.ts';
 import { layOut } from '../text/table.ts';
 import { gutter, runColumns } from './columns.ts';
-import { teamLines } from './teams.ts';
+import { paneLines, paneWidth } from './pane.ts';
+import { pickerLines, teamLines } from './teams.ts';
 
 const HINTS: readonly KeyHint[] = [
   ['↑↓', 'move'],
@@ -23,18 +25,40 @@ const HINTS: readonly KeyHint[] = [
   ['q', 'quit'],
 ];
 
+const PICKER_HINTS: readonly KeyHint[] = [
+  ['↑↓', 'choose'],
+  ['⏎', 'only this team'],
+  ['Esc', 'back'],
+];
+
 /** Lines for the whole screen. */
 export function floorFrame(state: AppState, floor: FloorState, size: Size): readonly Line[] {
-  return frameOf(state, size, (inner) => body(state, floor, inner), HINTS);
+  return frameOf(state, size, (inner) => body(state, floor, inner), floor.picker === null ? HINTS : PICKER_HINTS);
 }
 
 function body(state: AppState, floor: FloorState, { columns, rows }: Size): readonly Line[] {
   const office = officeShown(state);
-  const teams = teamLines(office, floor.teamId, columns, teamRows(rows));
+  if (floor.picker !== null) return pickerLines(office, floor.picker, columns, rows);
+  const width = columns - paneWidth(columns);
+  const teams = teamLines(office, floor.teamId, width, teamRows(rows));
   const runs = visibleRows(office, floor);
   const above = teams.length === 0 ? [] : rows > ROOMY_ROWS ? [...teams, EMPTY] : teams;
-  return [...above, ...runLines({ state, office, floor, runs }, columns, rows - above.length)];
+  const lines = [...above, ...runLines({ state, office, floor, runs }, width, rows - above.length)];
+  if (width === columns) return lines;
+  const pane = paneLines(state, floor, chosenRow(runs, floor), { columns: columns - width, rows });
+  return beside(exactly(lines, rows), pane, width);
 }
+
+/** One block of lines beside another. */
+function beside(left: readonly Line[], right: readonly Line[], width: number): readonly Line[] {
+  return left.map((line, at) => ({
+    ...line,
+    spans: clip(line.spans, width),
+    beside: [span(isRightToLeft(line.spans) ? GUARD : ' '), ...(right[at]?.spans ?? [])],
+  }));
+}
+
+const isRightToLeft = (spans: readonly Span[]) => spans.some(({ text }) => hasRightToLeft(text));
 
 /** From here on, teams and runs stand apart. */
 const ROOMY_ROWS = 12;
@@ -49,57 +73,69 @@ interface Runs {
   readonly runs: readonly Row[];
 }
 
-function runLines({ state, office, floor, runs }: Runs, width: number, height: number): readonly Line[] {
+function runLines(runs: Runs, width: number, height: number): readonly Line[] {
+  const { state, office, floor } = runs;
   const { now } = state;
-  const { heading, row } = layOut(runColumns(now, office.skewMs, hasNodes(office)), width - 3);
-  const chosen = indexOfChoice(
-    runs.map(({ runId }) => runId),
-    floor.chosen,
-  );
+  const columns = { ...floor, now, skewMs: office.skewMs, hasNodes: hasNodes(office) };
+  const { heading, row } = layOut(runColumns(columns), width - 3);
+  const chosen = indexOfRow(runs.runs, floor);
   const room = height - 2;
-  const start = windowStart(runs.length, chosen, room);
-  const lines = runs.slice(start, start + room).map((run, at): Line => {
+  const start = windowStart(runs.runs.length, chosen, room);
+  const isCut = start + room < runs.runs.length && room > 2;
+  const shown = isCut ? room - 1 : room;
+  const lines = runs.runs.slice(start, start + shown).map((run, at): Line => {
     const isChosen = start + at === chosen;
-    return { spans: [...gutter(isChosen, run.changedAt, now), ...row(run), span(' ')], selected: isChosen };
+    return { spans: [...gutter(isChosen, run, now), ...row(run), span(' ')], selected: isChosen };
   });
+  const more = runs.runs.length - start - shown;
   return [
-    listLine({ state, office, floor, runs }, chosen, width),
+    listLine(runs, chosen, width),
     { spans: [span('  '), ...heading.spans] },
-    ...(lines.length === 0 ? [EMPTY, { spans: [span('  '), cell(emptyText(state, floor), width - 2, 'dim')] }] : lines),
+    ...lines,
+    ...(isCut ? [{ spans: [span(`  +${more} more`, 'dim')] }] : []),
+    ...(lines.length === 0 ? [EMPTY, { spans: [span('  '), cell(emptyText(state, floor), width - 2, 'dim')] }] : []),
   ];
 }
 
 /** Which runs are listed, in which order, and the place of the chosen one. */
 function listLine({ office, floor, runs }: Runs, chosen: number, width: number): Line {
-  const { teamId, status, order, find, isFinding } = floor;
-  const filters = [
+  const filters = filtersOf(office, floor);
+  const right = placeLine(office, filters.length > 0, { chosen, count: runs.length });
+  const order = ` · ${ORDER_WORDS[floor.order]}${floor.isReversed ? ', reversed' : ''}`;
+  const room = width - 5 - order.length - widthOfSpans(right);
+  const text = filters.join(' · ');
+  const left = [
+    span('  '),
+    filters.length === 0
+      ? span('All runs', 'strong')
+      : cell(text, Math.max(8, Math.min(room, shownWidth(text))), 'accent'),
+    ...(hasRightToLeft(text) ? [span(GUARD)] : []),
+    span(order, 'dim'),
+  ];
+  return lineOf(left, right, width);
+}
+
+function filtersOf(office: Office, { teamId, status, find, isFinding }: FloorState): readonly string[] {
+  return [
     office.teams.find(({ id }) => id === teamId)?.name,
     status === 'all' ? undefined : runStyleOf({ status }).word,
     find === '' || isFinding ? undefined : `/${find}`,
   ].filter((part) => part !== undefined);
-  const text = filters.join(' · ');
-  const left = [
-    span('  '),
-    filters.length === 0 ? span('All runs', 'strong') : cell(text, Math.min(width - 30, widthOf(text)), 'accent'),
-    span(` · ${ORDER_WORDS[order]}`, 'dim'),
-  ];
-  // Runs of which only the ids are known have no row yet.
-  const known = [...office.rows.values()].filter(({ title }) => title !== '').length;
-  const live = [...office.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
-  const total = known - live + Math.max(live, office.isFull ? liveCount(office) : 0);
-  const all = runs.length < total ? ` of ${total}` : '';
-  return lineOf(left, [span(`${chosen + 1}/${runs.length}${all} `, 'dim')], width);
 }
 
-const ORDER_WORDS: Readonly<Record<Order, string>> = {
-  newest: 'newest first',
-  longest: 'longest first',
-  cost: 'by cost',
-  tokens: 'by tokens',
-};
-
-function emptyText({ office, connection }: AppState, { find, status, teamId }: FloorState): string {
-  if (office.loadedAt === null) return connection.readFailure?.message ?? 'Reading the office…';
-  if (find !== '' || status !== 'all' || teamId !== null) return 'Nothing matches. Esc shows everything.';
-  return 'No runs today. They show here as soon as somebody asks for something.';
+/** The place of the chosen run, how many there are, and where to find those that have no rows any more. */
+function placeLine(
+  office: Office,
+  isFiltered: boolean,
+  { chosen, count }: { readonly chosen: number; readonly count: number },
+): readonly Span[] {
+  const { known, live, earlier } = beyondRows(office);
+  const all = count < known + live ? ` of ${known + live}` : '';
+  return [
+    span(`${chosen + 1}/${count}${all}`, 'dim'),
+    ...(earlier === 0
+      ? []
+      : [span(isFiltered ? ' · earlier: ' : ` · ${earlier} earlier: `, 'dim'), span('T', 'accent')]),
+    span(' '),
+  ];
 }

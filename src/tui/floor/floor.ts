@@ -9,11 +9,13 @@ import { desk } from '../state/desk-state.ts';
 import { FIRST } from '../state/desk-state.ts';
 import { type FloorState, nextOf, ORDERS, STATUS_FILTERS, today } from '../state/screens.ts';
 import { type Action, officeShown } from '../state/state.ts';
-import { indexOfChoice, moveChoice, visibleRows } from '../state/visible.ts';
+import { chosenRow, moveChoice, visibleRows } from '../state/visible.ts';
 import { floorFrame } from './floor-frame.ts';
-import { teamsInOrder } from './teams.ts';
+import { usePane } from './follow-pane.ts';
+import { picking } from './picking.ts';
 
-function Floor({ state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
+function Floor({ client, state, screen, size, theme, dispatch }: ScreenProps<'floor'>) {
+  usePane({ client, state, screen, size, dispatch });
   const lines = floorFrame(state, screen, size);
   if (!screen.isFinding) return h(Lines, { lines, theme });
   return h(Finder, {
@@ -45,27 +47,13 @@ const move =
   (pressed) =>
     set({ chosen: moveChoice(idsOf(pressed), pressed.screen.chosen, by(pressed)) });
 
-function chosenRow({ state, screen }: Pressed<'floor'>) {
-  const rows = visibleRows(officeShown(state), screen);
-  return rows[
-    indexOfChoice(
-      rows.map(({ runId }) => runId),
-      screen.chosen,
-    )
-  ];
-}
-
-/** All, then each team in turn, then all again. */
-const nextTeam: Press = ({ state, screen }) => {
-  const ids = [null, ...teamsInOrder(officeShown(state)).map(({ id }) => id)];
-  return set({ teamId: nextOf(ids, screen.teamId), chosen: FIRST });
-};
+const rowOf = ({ state, screen }: Pressed<'floor'>) => chosenRow(visibleRows(officeShown(state), screen), screen);
 
 /** Of the chosen team; without one, of the chosen run's. */
 const openToday: Press = (pressed) => {
   const { state, screen } = pressed;
   const office = officeShown(state);
-  const row = chosenRow(pressed);
+  const row = rowOf(pressed);
   const teamId = screen.teamId ?? (row === undefined ? office.teams[0]?.id : (row.teamId ?? UNASSIGNED_TEAM_ID));
   const team = office.teams.find(({ id }) => id === teamId);
   return team === undefined ? undefined : { type: 'open', screen: today(team.id, team.name) };
@@ -74,17 +62,19 @@ const openToday: Press = (pressed) => {
 const PRESSES: Readonly<Record<string, Press>> = {
   ...moveKeys(move, ({ size }) => Math.max(1, size.rows - 10)),
   '/': () => set({ isFinding: true }),
-  t: nextTeam,
+  t: ({ screen: { teamId } }) => set({ picker: { find: '', chosen: { id: teamId ?? '', index: 0 } } }),
   s: ({ screen }) => set({ status: nextOf(STATUS_FILTERS, screen.status), chosen: FIRST }),
-  o: ({ screen }) => set({ order: nextOf(ORDERS, screen.order) }),
+  o: ({ screen }) => set({ order: nextOf(ORDERS, screen.order), isReversed: false }),
+  O: ({ screen }) => set({ order: nextOf(ORDERS, screen.order, -1), isReversed: false }),
+  r: ({ screen }) => set({ isReversed: !screen.isReversed }),
   escape: () => set({ find: '', teamId: null, status: 'all' }),
   T: openToday,
   enter: (pressed) => {
-    const row = chosenRow(pressed);
+    const row = rowOf(pressed);
     return row && { type: 'open', screen: desk(row.sessionId) };
   },
   y: (pressed) => {
-    const row = chosenRow(pressed);
+    const row = rowOf(pressed);
     return row && { type: 'copy', what: 'session', text: row.sessionId };
   },
 };
@@ -92,18 +82,20 @@ const PRESSES: Readonly<Record<string, Press>> = {
 export const floorScreen: Screen<'floor'> = {
   Component: Floor,
   press: (pressed) => PRESSES[pressed.key]?.(pressed),
-  type: ({ name, text }) => {
+  type: ({ name, text }, state) => {
+    const screen = state.screens.at(-1);
+    if (screen?.name === 'floor' && screen.picker !== null) return picking(screen.picker, { name, text }, state);
     if (name === 'enter') return whileFinding(KEEP);
     if (name === 'escape') return whileFinding(FORGET);
-    return whileFinding(({ find }) => ({ find: find + text, chosen: FIRST }));
+    return whileFinding(({ find }) => ({ find: name === 'erase' ? find.slice(0, -1) : find + text, chosen: FIRST }));
   },
   help: [
     ['↑ ↓  j k', 'choose a run; g and G: the first and the last'],
     ['Enter', 'open the session'],
     ['/', 'find by title, person, team, activity or id'],
-    ['t', 'only one team, then the next'],
+    ['t', 'choose a team: type to find it'],
     ['s', 'only one status, then the next'],
-    ['o', 'order: newest, longest, cost, tokens'],
+    ['o  O  r', 'order by the next column, the one before; turn it round'],
     ['T', "today's runs of the team"],
     ['y', 'copy the id of the session'],
     ['Esc', 'show everything'],

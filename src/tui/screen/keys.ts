@@ -13,6 +13,9 @@ const SPECIAL = [
   ['return', 'enter'],
   ['escape', 'escape'],
   ['tab', 'tab'],
+  ['backspace', 'erase'],
+  // What most terminals send for it.
+  ['delete', 'erase'],
 ] as const satisfies readonly (readonly [keyof Key, string])[];
 
 const SAME: Readonly<Record<string, string>> = {

@@ -29,13 +29,15 @@ export interface Pressed<N extends ScreenName> {
 /** What a key does besides changing the state: the application does it. */
 export type Effect =
   | { readonly type: 'quit' }
-  | { readonly type: 'copy'; readonly what: string; readonly text: string };
+  | { readonly type: 'copy'; readonly what: string; readonly text: string }
+  /** Shows a text in the user's pager. */
+  | { readonly type: 'page'; readonly text: Iterable<string> };
 
 export interface Screen<N extends ScreenName> {
   readonly Component: FunctionComponent<ScreenProps<N>>;
   /** Undefined: the key means nothing here. Never called for the keys that mean the same on every screen. */
   readonly press: (pressed: Pressed<N>) => Action | Effect | undefined;
-  /** What is typed while the screen finds something and its field is not drawn yet. */
-  readonly type?: (stroke: Stroke) => Action | undefined;
+  /** What is typed while the screen finds something, and no field takes it. */
+  readonly type?: (stroke: Stroke, state: AppState) => Action | undefined;
   readonly help: readonly KeyHint[];
 }

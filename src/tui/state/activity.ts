@@ -1,42 +1,35 @@
 // What an agent does right now, in a few words: made of the events of its run (G15).
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { activityOf } from '../../domain/sessions/activity.ts';
 
-/** Verbs for the built-in tools, and the most telling arguments. Other tools show as `name: first argument`. */
-const TOOLS: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
-  shell: ['shell:', 'command'],
-  read_file: ['reads', 'path'],
-  write_file: ['writes', 'path'],
-  edit_file: ['edits', 'path'],
-  list_files: ['lists', 'path'],
-  search_files: ['searches', 'pattern'],
-  web_fetch: ['fetches', 'url'],
-};
-
-const MAX_CHARACTERS = 200;
-
-/** A tool call in one line: `shell: python plot.py`, `writes report.md`. */
+/** A tool call in one line: `shell: python plot.py`, `writes report.md`. The daemon's snapshots have the same words. */
 export function describeCall(name: string, input: JsonValue | undefined): string {
-  const fields: JsonObject = isJsonObject(input) ? input : {};
-  const [verb, argument] = TOOLS[name] ?? [`${name}:`, undefined];
-  const value = argument === undefined ? firstTextOf(fields) : textOf(fields[argument]);
-  return value === undefined ? verb.replace(/:$/, '') : `${verb} ${value}`.slice(0, MAX_CHARACTERS);
+  return activityOf(name, JSON.stringify(input ?? {}));
 }
 
-/** What an agent does that waits for a person. */
-export function describeWait(name: string): string {
-  return `waits for ${name}`;
+/** What an agent does that waits for a person; `asked`: what it did before, such as `asks Which currency?`. */
+export function describeWait(name: string, asked: string | null = null): string {
+  const question = asked?.startsWith(ASKS) ? asked.slice(ASKS.length) : '';
+  return question === '' ? `waits for ${name}` : `waits for ${name}: ${question}`;
 }
+
+const ASKS = 'asks ';
 
 export const THINKS = 'thinks';
+/** Its model writes a text. */
+export const WRITES = 'writes';
 
-function firstTextOf(fields: JsonObject): string | undefined {
-  return Object.values(fields)
-    .map(textOf)
-    .find((text) => text !== undefined);
-}
+/** Why a model doesn't answer, by what the daemon says of it. */
+const REASONS: readonly (readonly [said: RegExp, why: string])[] = [
+  [/the connection was refused/, 'refuses connections'],
+  [/connecting took too long|the connection timed out/, 'accepts no connection'],
+  [/the host is unreachable/, 'is unreachable'],
+  [/by the gateway in front of it/, 'is not behind its gateway'],
+  [/is overloaded/, 'is overloaded'],
+  [/was called too often/, 'was called too often'],
+];
 
-/** The workspace is `/` to the agent; that adds nothing. */
-function textOf(value: JsonValue | undefined): string | undefined {
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
-  return value.length > 1 ? value.replace(/^\/(?=[^/]+$)/, '') : value;
+/** Follows the name of a model: `refuses connections`. */
+export function describeModelWait(message: string): string {
+  return REASONS.find(([said]) => said.test(message))?.[1] ?? 'does not answer';
 }

@@ -42,17 +42,24 @@ export interface Reading {
   readonly failure: ClientError | null;
 }
 
+export interface ChosenCall {
+  readonly id: string;
+  readonly isUnfolded: boolean;
+}
+
 export interface DeskState {
   readonly name: 'desk';
   readonly sessionId: string;
   readonly tab: TabName;
   /** By tab; without one, a tab shows its own end: the newest of what grows, the beginning of the rest. */
-  readonly positions: Readonly<Partial<Record<TabName, ScrollPosition>>>;
+  readonly positions: Readonly<Partial<Record<TabName, ScrollPosition | undefined>>>;
   readonly readings: Readonly<Partial<Record<string, Reading>>>;
   readonly log: EventLog;
   readonly stream: DeskStream;
-  /** Results of tool calls are shown in full. */
+  /** Whatever may be folded is shown in full. */
   readonly isUnfolded: boolean;
+  /** The call that is chosen, by its tool use, and whether it alone is shown in full. */
+  readonly call: ChosenCall | null;
   /** The file that is chosen, by its path. */
   readonly chosenFile: Choice;
   /** The file that is wanted on this machine. */
@@ -73,6 +80,7 @@ export function desk(sessionId: string): DeskState {
     log: EMPTY_LOG,
     stream: { kind: 'connecting', failure: null },
     isUnfolded: false,
+    call: null,
     chosenFile: FIRST,
     wanted: null,
     pausedAt: null,

@@ -12,7 +12,9 @@ export type Overview = SnapshotWire['overview'];
 export interface Row {
   readonly runId: string;
   readonly sessionId: string;
+  /** What this run was asked; empty until a snapshot has listed it. */
   readonly title: string;
+  readonly sessionTitle: string;
   readonly username: string;
   readonly fullName: string;
   readonly teamId: string | null;
@@ -22,13 +24,16 @@ export interface Row {
   readonly status: RunStatus;
   /** The run is live and waits for its user. */
   readonly isWaiting: boolean;
-  /** The model whose server is down, and since when the run waits for it. */
-  readonly modelWait: { readonly model: string; readonly since: number } | null;
+  /** The model whose server is down, why, and since when the run waits for it. */
+  readonly modelWait: { readonly model: string; readonly why: string; readonly since: number } | null;
   readonly progress: number;
   /** What the agent does now; null when the run is over. */
   readonly now: string | null;
+  /** The last words of the text that it writes; null while it writes none. */
+  readonly words: string | null;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
+  /** Its last event, beside words. */
   readonly updatedAt: number;
   readonly tokens: number;
   readonly cost: number;

@@ -3,6 +3,9 @@ import type { ClientError } from '../../client/transport/client-error.ts';
 import type { SourceType, TodayRunsWire } from '../../client/office.ts';
 import { type Choice, type DeskState, FIRST } from './desk-state.ts';
 import type { RunStatus } from './office.ts';
+import type { Order } from './order.ts';
+
+export { ORDERS, type Order } from './order.ts';
 
 export interface Screens {
   readonly floor: FloorState;
@@ -12,11 +15,14 @@ export interface Screens {
 
 export type ScreenName = keyof Screens;
 
-export const ORDERS = ['newest', 'longest', 'cost', 'tokens'] as const;
-export type Order = (typeof ORDERS)[number];
-
 export const STATUS_FILTERS = ['all', 'running', 'pending', 'failed', 'completed', 'idle'] as const;
 export type StatusFilter = 'all' | RunStatus;
+
+/** The list of teams to choose from: those that were found by what is typed, after one line for all. */
+export interface TeamPicker {
+  readonly find: string;
+  readonly chosen: Choice;
+}
 
 export interface FloorState {
   readonly name: 'floor';
@@ -25,9 +31,20 @@ export interface FloorState {
   readonly teamId: string | null;
   readonly status: StatusFilter;
   readonly order: Order;
+  readonly isReversed: boolean;
   /** Only rows with this text. */
   readonly find: string;
   readonly isFinding: boolean;
+  /** Null while no team is being chosen. */
+  readonly picker: TeamPicker | null;
+  /** What is read along beside the list; null where there is no room for it, or no run was chosen. */
+  readonly pane: Pane | null;
+}
+
+/** A run that is read along. */
+export interface Pane {
+  readonly runId: string;
+  readonly desk: DeskState;
 }
 
 export interface TodayState {
@@ -50,7 +67,10 @@ export function floor(over: Partial<FloorState> = {}): FloorState {
     status: 'all',
     order: 'newest',
     find: '',
+    isReversed: false,
     isFinding: false,
+    picker: null,
+    pane: null,
     ...over,
   };
 }
@@ -59,7 +79,7 @@ export function today(teamId: string, teamName: string): TodayState {
   return { name: 'today', teamId, teamName, source: null, page: 1, chosen: FIRST, runs: null, failure: null };
 }
 
-/** The next of a cycle of values. */
-export function nextOf<T>(values: readonly T[], value: T): T {
-  return values[(values.indexOf(value) + 1) % values.length] as T;
+/** The next of a cycle of values, or the one before. */
+export function nextOf<T>(values: readonly T[], value: T, by: 1 | -1 = 1): T {
+  return values[(values.indexOf(value) + by + values.length) % values.length] as T;
 }

@@ -2,7 +2,8 @@
 import type { OfficeEvent } from '../../client/office-stream.ts';
 import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
-import { describeCall, describeWait, THINKS } from './activity.ts';
+import type { RunWords } from '../../wire/office/stream.ts';
+import { describeCall, describeModelWait, describeWait, THINKS } from './activity.ts';
 import {
   hasNodes,
   type Office,
@@ -27,7 +28,9 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
     progress: Math.max(5, row.progress),
   }),
   'run.step': (_payload, row) => ({ ...atWork(row), now: THINKS }),
-  'model_wait.started': ({ model }, _row, at) => ({ modelWait: { model, since: at } }),
+  'model_wait.started': ({ model, message }, _row, at) => ({
+    modelWait: { model, why: describeModelWait(message), since: at },
+  }),
   'model_wait.ended': () => ({ modelWait: null }),
   'run.compacted': () => ({ now: 'summarises the conversation' }),
   // It may go on at another node: which, the next snapshot tells.
@@ -38,7 +41,10 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
   'run.stopped': (_payload, _row, at) => over('idle', at),
   tool_use: ({ name, input }, row) => ({ ...atWork(row), now: describeCall(name, input) }),
   tool_result: () => ({ now: THINKS }),
-  'user_input.requested': (_payload, row) => ({ now: describeWait(row.fullName || row.username), isWaiting: true }),
+  'user_input.requested': (_payload, row) => ({
+    now: describeWait(row.fullName || row.username, row.now),
+    isWaiting: true,
+  }),
   'user_input.answered': () => ({ now: THINKS, isWaiting: false }),
   'user_input.expired': () => ({ now: THINKS, isWaiting: false }),
 };
@@ -50,7 +56,8 @@ export function takeEvents(office: Office, events: readonly OfficeEvent[], at: n
   let hasUnknown = office.hasUnknown;
   for (const event of events) {
     if (event.type === 'session.deleted') dropSession(rows, event.session_id);
-    const change = CHANGES[event.type] as ChangeOf | undefined;
+    if (event.type === 'run.words') takeWords(rows, event);
+    const change = CHANGES[event.type as EventType] as ChangeOf | undefined;
     if (change === undefined || event.run_id === null) continue;
     const known = rows.get(event.run_id);
     // After its end a run does nothing more; what still comes is of before.
@@ -62,6 +69,7 @@ export function takeEvents(office: Office, events: readonly OfficeEvent[], at: n
     hasUnknown ||= isNew || isElsewhere || (known === undefined && !office.isFull);
     const next = {
       ...row,
+      words: null,
       ...change(event.payload, row, at + office.skewMs),
       updatedAt: at + office.skewMs,
       changedAt: at,
@@ -71,6 +79,12 @@ export function takeEvents(office: Office, events: readonly OfficeEvent[], at: n
   }
   if (rows.size > MAX_ROWS) dropOldest(rows);
   return { ...office, rows, overview, hasUnknown };
+}
+
+/** Only the words: what is written all the time marks no row as changed. */
+function takeWords(rows: Map<string, Row>, { run_id: runId, payload }: RunWords): void {
+  const row = rows.get(runId);
+  if (row?.status === 'running' && !row.isWaiting) rows.set(runId, { ...row, words: payload.text });
 }
 
 /** Its true progress comes with the next snapshot. */
@@ -95,6 +109,7 @@ function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: n
     runId,
     sessionId,
     title: '',
+    sessionTitle: '',
     username: '',
     fullName: '',
     teamId: null,
@@ -105,6 +120,7 @@ function unknownRow({ session_id: sessionId }: OfficeEvent, runId: string, at: n
     modelWait: null,
     progress: 0,
     now: null,
+    words: null,
     startedAt: null,
     finishedAt: null,
     updatedAt: at,

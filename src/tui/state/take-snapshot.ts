@@ -2,6 +2,7 @@
 import type { EntityWire, LastHourWire, SnapshotWire } from '../../client/office.ts';
 import type { ListWire } from '../../wire/listing.ts';
 import type { BudgetWire } from '../../wire/people/budget.ts';
+import { describeModelWait, THINKS, WRITES } from './activity.ts';
 import { fillFlow, type Flow, flowAfter } from './flow.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, MAX_ROWS, type Row } from './office.ts';
 
@@ -107,7 +108,8 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
   const row: Row = {
     runId: entity.run_id,
     sessionId: entity.session_id,
-    title: entity.session_title === '' ? entity.title : entity.session_title,
+    title: entity.title === '' ? entity.session_title : entity.title,
+    sessionTitle: entity.session_title,
     username: entity.username,
     fullName: entity.full_name,
     teamId: entity.team_id,
@@ -115,9 +117,17 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     node: entity.node ?? null,
     status: entity.status,
     isWaiting: entity.status === 'running' && modelWait === null && /^waits for /i.test(entity.detail ?? ''),
-    modelWait: modelWait === null ? null : { model: modelWait.model, since: Date.parse(modelWait.since) },
+    modelWait:
+      modelWait === null
+        ? null
+        : {
+            model: modelWait.model,
+            why: describeModelWait(modelWait.message),
+            since: Date.parse(modelWait.since),
+          },
     progress: entity.progress,
     now: entity.detail,
+    words: isTextual(entity) ? (known?.words ?? null) : null,
     startedAt: timeOf(entity.started_at),
     finishedAt: timeOf(entity.finished_at),
     updatedAt: Date.parse(entity.updated_at),
@@ -127,8 +137,17 @@ function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
     firstSeenAt: known?.firstSeenAt ?? at,
     changedAt: at,
   };
-  const isSame = known !== undefined && known.status === row.status && known.now === row.now;
+  const isSame = known !== undefined && known.status === row.status && isSameActivity(known.now, row.now);
   return isSame ? { ...row, changedAt: known.changedAt } : row;
 }
+
+const TEXTUAL: ReadonlySet<string | null> = new Set([THINKS, WRITES]);
+
+/** Words that came by the stream are those of a text that may go on. */
+const isTextual = ({ status, detail }: EntityWire) => status === 'running' && TEXTUAL.has(detail);
+
+/** That it writes is seen by its words. */
+const isSameActivity = (before: string | null, now: string | null) =>
+  before === now || (TEXTUAL.has(before) && TEXTUAL.has(now));
 
 const timeOf = (time: string | null) => (time === null ? null : Date.parse(time));

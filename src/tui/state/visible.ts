@@ -1,42 +1,49 @@
 // Which rows the floor shows, in which order, and which of them is chosen.
-import { UNASSIGNED_TEAM_ID } from '../../wire/office/snapshot.ts';
+import { UNASSIGNED_TEAM } from '../../domain/sessions/office.ts';
 import { type Office, isLive, MAX_LIVE_ROWS, type Row } from './office.ts';
 import type { AppState } from './state.ts';
 import type { Choice } from './desk-state.ts';
-import type { FloorState, Order } from './screens.ts';
+import { inOrder } from './order.ts';
+import type { FloorState } from './screens.ts';
 
-const begun = ({ startedAt, updatedAt, finishedAt }: Row) => startedAt ?? finishedAt ?? updatedAt;
+type Shown = Pick<FloorState, 'teamId' | 'status' | 'order' | 'isReversed' | 'find'>;
 
-/** Live runs first, those that run before those that wait for their turn. Rows keep their places as long as they can. */
-const COMPARE: Readonly<Record<Order, (a: Row, b: Row) => number>> = {
-  newest: (a, b) => rank(a) - rank(b) || (isLive(a) ? begun(b) - begun(a) : (b.finishedAt ?? 0) - (a.finishedAt ?? 0)),
-  longest: (a, b) => rank(a) - rank(b) || begun(a) - begun(b),
-  cost: (a, b) => b.cost - a.cost,
-  tokens: (a, b) => b.tokens - a.tokens,
-};
-
-const rank = (row: Row) => (row.status === 'running' ? 0 : row.status === 'pending' ? 1 : 2);
+/** What was asked for last: each frame asks several times. */
+let last: { readonly of: Office['rows']; readonly shown: Shown; readonly rows: readonly Row[] } | null = null;
 
 /** The rows to show. Runs of which only the ids are known wait for their snapshot. */
-export function visibleRows({ rows }: Office, { teamId, status, order, find }: FloorState): Row[] {
+export function visibleRows({ rows: of }: Pick<Office, 'rows'>, shown: Shown): readonly Row[] {
+  if (last === null || last.of !== of || !isSame(last.shown, shown)) last = { of, shown, rows: rowsOf(of, shown) };
+  return last.rows;
+}
+
+const isSame = (a: Shown, b: Shown) =>
+  a.teamId === b.teamId &&
+  a.status === b.status &&
+  a.order === b.order &&
+  a.isReversed === b.isReversed &&
+  a.find === b.find;
+
+function rowsOf(rows: Office['rows'], { teamId, status, order, isReversed, find }: Shown): readonly Row[] {
   const words = find
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  return [...rows.values()]
-    .filter(
-      (row) =>
-        row.title !== '' &&
-        (teamId === null || (row.teamId ?? UNASSIGNED_TEAM_ID) === teamId) &&
-        (status === 'all' || row.status === status) &&
-        (words.length === 0 || hasWords(row, words)),
-    )
-    .sort((a, b) => COMPARE[order](a, b) || (a.runId < b.runId ? 1 : -1));
+  const shown = [...rows.values()].filter(
+    (row) =>
+      row.title !== '' &&
+      (teamId === null || (row.teamId ?? UNASSIGNED_TEAM.id) === teamId) &&
+      (status === 'all' || row.status === status) &&
+      (words.length === 0 || hasWords(row, words)),
+  );
+  return inOrder(shown, order, isReversed);
 }
 
 function hasWords(row: Row, words: readonly string[]): boolean {
-  const { title, username, fullName, teamName, now, error, runId, sessionId } = row;
-  const text = [title, username, fullName, teamName, now, error, runId, sessionId].join(' ').toLowerCase();
+  const { title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId } = row;
+  const text = [title, sessionTitle, username, fullName, teamName, now, error, runId, sessionId]
+    .join(' ')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -48,6 +55,18 @@ export function liveCount({ overview }: Office): number {
   return overview.running + overview.pending;
 }
 
+/** What there is beside the rows: live runs that have none yet, and those of today that are over and have none any more. */
+export function beyondRows(office: Office): Readonly<Record<'known' | 'live' | 'earlier', number>> {
+  const known = [...office.rows.values()].filter(({ title }) => title !== '');
+  const live = known.filter(isLive).length;
+  const { completed, failed, idle } = office.overview;
+  return {
+    known: known.length,
+    live: office.isFull ? Math.max(0, liveCount(office) - live) : 0,
+    earlier: Math.max(0, completed + failed + idle - (known.length - live)),
+  };
+}
+
 /** Whether the user comes to the end of the live runs that have rows, and there are more. */
 export function wantsLiveRuns({ office, screens }: AppState): boolean {
   const floor = screens.at(-1);
@@ -55,11 +74,7 @@ export function wantsLiveRuns({ office, screens }: AppState): boolean {
   const known = [...office.rows.values()].filter((row) => row.title !== '' && isLive(row)).length;
   if (known >= Math.min(liveCount(office), MAX_LIVE_ROWS)) return false;
   const rows = visibleRows(office, floor);
-  const chosen = indexOfChoice(
-    rows.map(({ runId }) => runId),
-    floor.chosen,
-  );
-  return chosen + AHEAD >= rows.filter(isLive).length;
+  return indexOfRow(rows, floor) + AHEAD >= rows.filter(isLive).length;
 }
 
 const LIVE_FILTERS: ReadonlySet<FloorState['status']> = new Set(['all', 'running', 'pending']);
@@ -68,6 +83,18 @@ const LIVE_FILTERS: ReadonlySet<FloorState['status']> = new Set(['all', 'running
 export function indexOfChoice(ids: readonly string[], { id, index }: Choice): number {
   const at = id === null ? -1 : ids.indexOf(id);
   return at !== -1 ? at : Math.min(Math.max(0, index), ids.length - 1);
+}
+
+/** The place of the chosen one of the rows that are shown. */
+export function indexOfRow(rows: readonly Row[], { chosen }: Pick<FloorState, 'chosen'>): number {
+  return indexOfChoice(
+    rows.map(({ runId }) => runId),
+    chosen,
+  );
+}
+
+export function chosenRow(rows: readonly Row[], floor: Pick<FloorState, 'chosen'>): Row | undefined {
+  return rows[indexOfRow(rows, floor)];
 }
 
 /** The choice that is `by` further, within the ids. */

@@ -47,6 +47,11 @@ export function widthOf(text: string): number {
   return PLAIN.test(text) ? text.length : widths.get(text);
 }
 
+/** How many columns foreign text takes in full. */
+export function shownWidth(text: string): number {
+  return widthOf(safeLines.get(text).trimEnd());
+}
+
 const widths = remember((text) => clustersOf(text).reduce((sum, { width }) => sum + width, 0));
 
 /**
@@ -62,6 +67,33 @@ export function fit(text: string, width: number, align: 'start' | 'end' = 'start
 }
 
 const safeLines = remember(safeLine);
+
+/** The same, but cut at its beginning: of what is being written, the end matters. It begins with a whole word where it can. */
+export function fitTail(text: string, width: number): string {
+  if (width <= 0) return '';
+  const line = safeLines.get(text).trim();
+  return fit(widthOf(line) <= width ? line : tails.get(`${width} ${line}`), width);
+}
+
+/** Of a width, a blank and a line that is wider. */
+const tails = remember((key) => {
+  const line = key.slice(key.indexOf(' ') + 1);
+  const room = Number.parseInt(key, 10) - 1;
+  const tail = PLAIN.test(line) ? line.slice(line.length - room) : tailOf(line, room);
+  const isWhole = tail.startsWith(' ') || line[line.length - tail.length - 1] === ' ';
+  const next = tail.indexOf(' ');
+  return `…${isWhole || next < 0 || next > tail.length / 2 ? tail.trimStart() : tail.slice(next + 1)}`;
+});
+
+function tailOf(line: string, room: number): string {
+  const clusters = clustersOf(line);
+  let from = clusters.length;
+  for (let left = room; from > 0 && left >= clusters[from - 1]!.width; from -= 1) left -= clusters[from - 1]!.width;
+  return clusters
+    .slice(from)
+    .map(({ text }) => text)
+    .join('');
+}
 
 function cutTo(line: string, width: number): string {
   let cut = '';

@@ -1,6 +1,7 @@
 // A line of the screen: spans of text with a role each. Layout makes lines, the theme makes them colours.
 import { keepByWorth, type Worthy } from '../../terminal/fit-columns.ts';
 import { fit, widthOf } from './fit.ts';
+import { sparkline } from './graphs.ts';
 
 /** What a text is, for its colour. */
 export const ROLES = [
@@ -16,6 +17,7 @@ export const ROLES = [
   'failed',
   'idle',
   'money',
+  'code',
   'fresh',
 ] as const;
 export type Role = (typeof ROLES)[number];
@@ -25,10 +27,11 @@ export interface Span {
   readonly role: Role;
 }
 
-/** `selected` draws the line on the background of the selection. */
+/** `selected` draws the line on the background of the selection, but for what stands beside it. */
 export interface Line {
   readonly spans: readonly Span[];
   readonly selected?: boolean;
+  readonly beside?: readonly Span[];
 }
 
 export const EMPTY: Line = { spans: [] };
@@ -41,6 +44,11 @@ export function span(text: string, role: Role = 'plain'): Span {
 /** A span of foreign text, exactly `width` columns wide. */
 export function cell(text: string, width: number, role: Role = 'plain', align: 'start' | 'end' = 'start'): Span {
   return { text: fit(text, width, align), role };
+}
+
+/** Values as a small graph: those of nothing are faint, so that the others stand out. */
+export function graph(values: readonly (number | null)[]): readonly Span[] {
+  return Array.from(sparkline(values), (character, at) => span(character, values[at] ? 'accent' : 'faint'));
 }
 
 export function widthOfSpans(spans: readonly Span[]): number {
@@ -65,6 +73,18 @@ export interface Part extends Worthy {
 export function partsWithin(room: number, parts: readonly Part[]): readonly Part[] {
   const shown = parts.filter(({ span: { text } }) => text !== '');
   return keepByWorth(shown, (kept) => widthOfSpans(kept.map((part) => part.span)) <= room);
+}
+
+/** Spans of a line that stay or go together. They begin with their distance. */
+export interface Group extends Worthy {
+  readonly spans: readonly Span[];
+}
+
+/** The spans of those that fit into so many columns, as above. */
+export function groupsWithin(room: number, groups: readonly Group[]): readonly Span[] {
+  const widths = new Map(groups.map((group) => [group, widthOfSpans(group.spans)]));
+  const kept = keepByWorth(groups, (some) => some.reduce((sum, group) => sum + widths.get(group)!, 0) <= room);
+  return kept.flatMap(({ spans }) => spans);
 }
 
 /** A line of exactly `width` columns, with the parts that there is room for at its right end. */
@@ -95,5 +115,5 @@ export function clip(spans: readonly Span[], width: number): readonly Span[] {
 
 /** The text of lines, without colours. */
 export function textOf(lines: readonly Line[]): string {
-  return lines.map(({ spans }) => spans.map(({ text }) => text).join('')).join('\n');
+  return lines.map(({ spans, beside = [] }) => [...spans, ...beside].map(({ text }) => text).join('')).join('\n');
 }

@@ -1,10 +1,12 @@
 // Lays out a table in the columns there are.
 import { fitColumns, GAP, type Sizing } from '../../terminal/fit-columns.ts';
 import { GUARD, hasRightToLeft } from './fit.ts';
-import { cell, clip, type Line, type Span, span, widthOfSpans } from './line.ts';
+import { cell, clip, type Line, type Role, type Span, span, widthOfSpans } from './line.ts';
 
 export interface Column<R> extends Sizing {
   readonly title: string;
+  /** Of its heading; dim without one. */
+  readonly titleRole?: Role;
   readonly align?: 'start' | 'end';
   /** The text of a row, or spans for one that has several colours; either is fitted to the width. */
   readonly cell: (row: R, width: number) => Span | readonly Span[];
@@ -29,7 +31,9 @@ export function layOut<R>(columns: readonly Column<R>[], width: number): Layout<
       width,
     );
   return {
-    heading: { spans: inLine(shown.map(({ title, width, align }) => [cell(title, width, 'dim', align)])) },
+    heading: {
+      spans: inLine(shown.map(({ title, titleRole = 'dim', width, align }) => [cell(title, width, titleRole, align)])),
+    },
     row: (row) => inLine(shown.map(({ cell, width, align }) => fitted(cell(row, width), width, align))),
   };
 }

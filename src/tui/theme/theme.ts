@@ -1,5 +1,5 @@
 // Colours for roles: none, the terminal's own sixteen, the fixed ones of 256, or true colour; on dark and on light backgrounds.
-import type { Line, Role } from '../text/line.ts';
+import type { Line, Role, Span } from '../text/line.ts';
 import { nearestCodes } from './palette.ts';
 
 export type ColourDepth = 'none' | 'sixteen' | '256' | 'true';
@@ -28,6 +28,7 @@ const TRUE_ON_DARK: Theme['roles'] = {
   failed: rgb(0xf7768e),
   idle: rgb(0x969eb1),
   money: rgb(0xc0a7f0),
+  code: rgb(0x89ddff),
   fresh: `1;${rgb(0xffffff)}`,
 };
 
@@ -44,6 +45,7 @@ const TRUE_ON_LIGHT: Theme['roles'] = {
   failed: rgb(0xc0223b),
   idle: rgb(0x5c6370),
   money: rgb(0x6a2fb8),
+  code: rgb(0x0a6892),
   fresh: `1;${rgb(0x000000)}`,
 };
 
@@ -60,11 +62,12 @@ const SIXTEEN: Theme['roles'] = {
   failed: '31',
   idle: '90',
   money: '35',
+  code: '36',
   fresh: '1',
 };
 
 /** Many terminals have a yellow and a cyan that can't be read on white. */
-const SIXTEEN_ON_LIGHT = { waiting: '35', pending: '34' } as const;
+const SIXTEEN_ON_LIGHT = { waiting: '35', pending: '34', code: '34' } as const;
 
 /** Without colours there is still bold and dim. */
 const NONE: Theme['roles'] = {
@@ -80,6 +83,7 @@ const NONE: Theme['roles'] = {
   failed: '1',
   idle: '2',
   money: '',
+  code: '',
   fresh: '1',
 };
 
@@ -106,7 +110,11 @@ export function themeFor(depth: ColourDepth, background: Background): Theme {
 }
 
 /** A line with its colours, ready for the terminal. Neighbours of one colour are drawn together: each change costs. */
-export function paintLine({ spans, selected = false }: Line, theme: Theme): string {
+export function paintLine({ spans, selected = false, beside = [] }: Line, theme: Theme): string {
+  return paintSpans(spans, selected, theme) + paintSpans(beside, false, theme);
+}
+
+function paintSpans(spans: readonly Span[], selected: boolean, theme: Theme): string {
   let painted = '';
   let codes = '';
   for (const { text, role } of spans) {

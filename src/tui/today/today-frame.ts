@@ -124,6 +124,6 @@ function columnsFor(now: number, tz: string): readonly Column<TodayItemWire>[] {
   ];
 }
 
-function title({ session_title: text, is_deleted: isDeleted }: TodayItemWire) {
+function title({ title: text, is_deleted: isDeleted }: TodayItemWire) {
   return isDeleted ? [span('deleted ', 'failed'), cell(text, 200, 'dim')] : span(text);
 }

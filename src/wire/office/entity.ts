@@ -71,7 +71,8 @@ type SeenRun = OfficeRun & { readonly at: number };
 const ENTITY = {
   id: string,
   kind: made(oneOf(['session-run']), () => 'session-run' as const),
-  title: made(string, ({ sessionTitle }: OfficeRun) => sessionTitle),
+  /** What this run was asked, in its first words; `session_title` is the same for all runs of the session. */
+  title: string,
   /** Who and which team. */
   subtitle: made(string, subtitleOf),
   status: PROGRESS.status,

@@ -3,7 +3,7 @@ import { array, object } from '../shapes/composites.ts';
 import { officeEvent } from '../journal-event.ts';
 import { digits, eventId, flag, optionalId, optionalStreamSeq } from '../shapes/query.ts';
 import { request } from '../shapes/record.ts';
-import { boolean, integer, oneOf, uuid } from '../shapes/scalars.ts';
+import { boolean, constant, integer, oneOf, string, uuid } from '../shapes/scalars.ts';
 import { anyOf, named, nullable, orElse, type Static } from '../shapes/shape.ts';
 
 const WORDS_OF_ORDER = ['asc', 'desc'] as const;
@@ -41,5 +41,27 @@ export const runStreamQuery = request({ runId: uuid, afterId: eventId });
 
 export const floorStreamQuery = request({ afterId: eventId });
 
+/**
+ * The last words of a text that a run writes, once a second at most for each run. It is no event of the journal: `id` and `stream_seq` are those of
+ * the event that the words end with, and it has no id to resume from.
+ */
+const runWords = named(
+  'OfficeRunWords',
+  object({
+    id: integer({ from: 1 }),
+    type: constant('run.words'),
+    session_id: uuid,
+    run_id: uuid,
+    stream_seq: integer({ from: 1 }),
+    payload: object({ text: string }),
+  }),
+);
+export type RunWords = Static<typeof runWords>;
+
 /** An event of the floor's stream; the data of its event `reset` is empty. */
-export const floorEvent = anyOf('must be an event', officeEvent, named('OfficeReset', object({}, { closed: true })));
+export const floorEvent = anyOf(
+  'must be an event',
+  officeEvent,
+  runWords,
+  named('OfficeReset', object({}, { closed: true })),
+);

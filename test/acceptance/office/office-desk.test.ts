@@ -1,4 +1,4 @@
-// The desk on a real daemon that is killed under it, refuses its key and deletes what it shows.
+// The view on a real daemon that is killed under it, refuses its key and deletes what it shows.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,10 +31,10 @@ afterAll(async () => {
   await model.close();
 });
 
-async function begin(text: string) {
+async function begin(text: string, key = daemon.apiKey) {
   const response = await fetch(`${daemon.url}/openapi/v1/messages`, {
     method: 'POST',
-    headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: text }] }),
   });
   expect(response.status).toBe(200);
@@ -101,4 +101,24 @@ test('a key that is revoked shows on the desk', async () => {
   await daemon.admin('DELETE', `/api/v1/keys/${made.id}`);
   await daemon.restart();
   await view.until(/✗ the key is not valid[^]*✗ the key is not valid/);
+});
+
+test('the floor has what a run was asked and the last words that it writes; beside it they are read along, and the record says so', async () => {
+  const story = Array.from({ length: 40 }, (_, at) => `word${at} `);
+  const text = ['**Bold** beginnings. ', ...story, 'and the end'];
+  model.script(() => ({ text, deltaMs: 20, hang: 'mid-stream', afterDeltas: text.length }));
+  await daemon.admin('POST', '/api/v1/users', { username: 'ann' });
+  const made = await daemon.admin('POST', '/api/v1/keys', { user: 'ann', scope: 'conversation' });
+  const asked = '<system-reminder>Hidden.</system-reminder>A story of the tides';
+  const view = openOfficeView({ url: daemon.url, token: daemon.apiKey, columns: 200, rows: 30 });
+  onTestFinished(view.close);
+  await view.until('● live');
+  const sessionId = await begin(asked, (made as { key: string }).key);
+  await view.until(/● .*A story of the tides.*“….*word39 and the end/);
+  const reads = async () =>
+    ((await daemon.admin('GET', `/api/v1/audit?session=${sessionId}`)) as { items: unknown[] }).items.length;
+  expect([await reads(), view.screen().includes('Bold beginnings.')]).toEqual([0, false]);
+  view.press('g');
+  await view.until(/│ +Bold beginnings\. word0 /);
+  expect(await reads()).toBeGreaterThan(0);
 });

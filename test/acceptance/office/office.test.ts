@@ -100,6 +100,26 @@ test.skipIf(!hasTmux)(
   },
 );
 
+test.skipIf(!hasTmux)('the pager gets the terminal, and gives it back to the view as it was', async () => {
+  const server = await fixture();
+  server.emit(anEvent(1, 'tool_use', { tool_use_id: 'a', name: 'shell', input: { command: 'echo \u001b[5mhi' } }));
+  const view = await open(server, 'COLORTERM=truecolor PAGER=less');
+  await view.until('● live');
+  view.press('Enter');
+  await view.until('shell: echo');
+  view.press('v');
+  await view.until(/command: echo \\u001b\[5mhi[^]*(END|:)/);
+  expect(view.modes()).toBe('1 0 1');
+  view.press('q');
+  await view.until(/1 Live/);
+  expect(view.modes()).toBe('1 1 0');
+  view.press('Escape');
+  await view.until('All runs');
+  view.press('q');
+  await view.until('ended 0');
+  expect(view.modes()).toBe('0 0 1');
+});
+
 test.skipIf(!hasTmux)('without colours there are none, and SIGTERM leaves the terminal as it was', async () => {
   const server = await fixture();
   const view = await open(server, 'NO_COLOR=1');

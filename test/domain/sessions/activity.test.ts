@@ -9,7 +9,10 @@ test.each([
   ['delegate', { agent: 'writer', task: 'Write.' }, 'delegates to writer'],
   ['list_files', {}, 'list_files'],
   ['crm__find', { name: 'Ann' }, 'crm__find: Ann'],
-  ['crm__find', { id: 7, name: 'Ann' }, 'crm__find'],
+  ['crm__find', { id: 7, name: 'Ann' }, 'crm__find: Ann'],
+  ['crm__find', { id: 7 }, 'crm__find'],
+  ['read_file', { path: '/report.md' }, 'reads report.md'],
+  ['read_file', { path: '/src/main.ts' }, 'reads /src/main.ts'],
   ['shell', { command: 'cd /tmp\n\n\tmake' }, 'shell: cd /tmp make'],
 ])('%s with %j reads as "%s"', (name, input, line) => {
   expect(activityOf(name, JSON.stringify(input))).toBe(line);

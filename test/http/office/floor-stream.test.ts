@@ -86,3 +86,21 @@ test('large inputs are held and sent by their start alone', { tags: ['G18'] }, a
   expect(payload).toMatchObject({ name: 'write_file', truncated: true, input: { path: 'a.md' } });
   expect(JSON.stringify(payload).length).toBeLessThan(4_300);
 });
+
+test('it has the last words of runs that write, once a second, without an id to resume from', async () => {
+  const { fixture, run, say, clock } = await openOffice();
+  const stream = await watch(fixture, PATH);
+  await say('Spring tides ', 'come twice');
+  await say(' a month.');
+  clock.advance(1_000);
+  const said = await stream.next();
+  expect(said).toMatchObject({ id: null, event: 'run.words' });
+  expect(json(said)).toEqual({
+    id: 5,
+    type: 'run.words',
+    session_id: run.sessionId,
+    run_id: run.id,
+    stream_seq: 5,
+    payload: { text: 'Spring tides come twice a month.' },
+  });
+});

@@ -88,7 +88,7 @@ describe('the snapshot', () => {
       entities: [
         {
           status: 'running',
-          title: 'Tides',
+          title: 'Tell me of tides.',
           subtitle: 'ben · Unassigned',
           team_id: '__unassigned__',
           team_name: 'Unassigned',
@@ -289,6 +289,7 @@ test('a title of control sequences, of both directions, or of 10,000 characters 
     rows.clock.jump(1_000);
     const run = await rows.work({ who: ann });
     await rows.change('UPDATE sessions SET title = ? WHERE seq = ?', title, run.sessionSeq);
+    await rows.change('UPDATE messages SET text_preview = ? WHERE run_seq = ?', title, run.seq);
     named.unshift({ session_id: run.sessionId, title, session_title: title });
   }
   expect(await data('/snapshot?tz=UTC')).toMatchObject({ entities: named, recent_sessions: named });

@@ -18,7 +18,7 @@ describe('runs of a session', () => {
     const { teamId } = await at.rows.store.users.get('mara');
     const shared = {
       kind: 'session-run',
-      title: 'Tides',
+      title: 'Tell me of tides.',
       subtitle: 'Mara Vogt · Blue',
       team_id: teamId,
       team_name: 'Blue',

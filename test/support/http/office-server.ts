@@ -26,7 +26,7 @@ export function anEntity(number: number, over: Partial<EntityWire> = {}): Entity
   return {
     id: runId(number),
     kind: 'session-run',
-    title: `Run ${number}`,
+    title: over.session_title ?? `Plot the sales of quarter ${number}`,
     subtitle: 'Ann Arbor · Research',
     status: 'running',
     meta: '18.2k tokens · $0.07 · 3 tools',
@@ -103,6 +103,7 @@ export function aTodayItem(number: number, over: Partial<TodayItemWire> = {}): T
   const entity = anEntity(number);
   return {
     ...entity,
+    title: over.session_title ?? entity.title,
     id: `${entity.session_id}:${entity.run_id}`,
     is_deleted: false,
     source_type: 'normal_session',
@@ -236,7 +237,7 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
     { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
   ): void {
     if (server.gone.has(session)) return reply(response, 404, null);
-    if (read === 'stream') return watch(request, response, session);
+    if (read === 'stream' || read === 'run-events/stream') return watch(request, response, session);
     if (read === 'stream-events') {
       const own = events.filter((event) => event.session_id === session);
       return reply(response, 200, eventsOf(session, own, url));

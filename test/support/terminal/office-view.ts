@@ -4,7 +4,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { render } from 'ink';
 import { makeClient } from '../../../src/client/client.ts';
 import { App } from '../../../src/tui/app/app.ts';
-import { startFeed } from '../../../src/tui/app/feed.ts';
+import { startFeed } from '../../../src/tui/feed/feed.ts';
 import { makeStore } from '../../../src/tui/app/store.ts';
 import { h } from '../../../src/tui/screen/element.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
@@ -79,6 +79,7 @@ export function openOfficeView({
       now: Date.now,
       quit: () => undefined,
       copy: () => undefined,
+      page: () => undefined,
     }),
     { stdin, stdout, debug: true, interactive: true, exitOnCtrlC: false, patchConsole: false },
   );

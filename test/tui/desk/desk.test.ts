@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
 import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
-import { append, prependPage } from '../../../src/tui/desk/event-log.ts';
+import { append, prependPage } from '../../../src/tui/feed/event-log.ts';
 import { deskFrame } from '../../../src/tui/desk/desk-frame.ts';
 import { TABS } from '../../../src/tui/desk/tabs.ts';
 import { desk, type DeskState, EMPTY_LOG, type TabName } from '../../../src/tui/state/desk-state.ts';
@@ -48,7 +48,9 @@ const frame = (state: AppState, size = SIZE) => textOf(deskFrame(state, screenOf
 function press(state: AppState, ...keys: readonly string[]): AppState {
   return keys.reduce((before, key) => {
     const done = pressed(key, before, SIZE);
-    return done === undefined || done.type === 'quit' || done.type === 'copy' ? before : reduce(before, done);
+    return done === undefined || done.type === 'quit' || done.type === 'copy' || done.type === 'page'
+      ? before
+      : reduce(before, done);
   }, state);
 }
 
@@ -58,17 +60,17 @@ test('the title says for which model the run waits, and for how long', () => {
     agent: null,
     since: new Date(AT - 83_000).toISOString(),
     waited_seconds: 83,
-    message: '',
+    message: 'The model "big" is overloaded (HTTP status 503).',
   };
   const entities = [anEntity(1, { model_wait })];
   const wait = { type: 'snapshot', snapshot: aSnapshot(entities), queue: null, limit: 96, at: AT } as const;
   const title = frame(reduce(shown(HISTORY), wait), { columns: 100, rows: 18 }).split('\n')[2];
-  expect(title).toMatch(/^ ! Plot the sales of quarter 1 {2}waits 1:23 for big/);
+  expect(title).toMatch(/^ ! Plot the sales of quarter 1 {2}big is overloaded, 1:23/);
 });
 
 test('a session as it happens', () => {
   expect(frame(shown(HISTORY))).toMatchInlineSnapshot(`
-    " ● 1  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M                 ◌ connecting  12:00:00
+    " ● 1 running  ○ 0  ✓ 0  ✗ 0  - 0   $12.41 · 3.1M         ◌ connecting  12:00:00
 
      ● Plot the sales of quarter 1  Ann Arbor · Research        1:01  $0.07  ● live
      1 Live 2 Rounds 3 Messages 4 Files 5 Context 6 Events 7 Summary
@@ -85,14 +87,14 @@ test('a session as it happens', () => {
 
 
 
-     ↑↓ scroll  1-7 tabs  ⏎ unfold  G newest  Esc back  q quit               ? help"
+     ↑↓ scroll  1-7 tabs  n call  ⏎ unfold  v pager  G newest  Esc back      ? help"
   `);
 });
 
 test('results unfold, and fold again', () => {
-  const state = press(shown(HISTORY), 'enter');
+  const state = press(shown(HISTORY), 'e');
   expect(frame(state)).toContain('sales.csv');
-  expect(frame(press(state, 'enter'))).not.toContain('sales.csv');
+  expect(frame(press(state, 'e'))).not.toContain('sales.csv');
 });
 
 test('every event is there raw', () => {
@@ -166,4 +168,65 @@ test.each([
     // oxlint-disable-next-line no-control-regex
     expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u202e]/);
   }
+});
+
+const EDIT = eventsOf(
+  ['tool_use', { tool_use_id: 'a', name: 'shell', input: { command: 'ls' } }],
+  ['tool_result', { tool_use_id: 'a', ok: true, output: 'sales.csv', duration_ms: 85 }],
+  [
+    'tool_use',
+    {
+      tool_use_id: 'b',
+      name: 'edit_file',
+      input: { path: 'plot.py', old_text: 'a = 1\nb = 2', new_text: 'a = 1\nb = 3' },
+    },
+  ],
+  ['tool_result', { tool_use_id: 'b', ok: true, output: 'Replaced 1 occurrence.', duration_ms: 9 }],
+  [
+    'tool_use',
+    { tool_use_id: 'c', name: 'write_file', input: { path: 'x.md', content: '# Tides\n' }, truncated: true },
+  ],
+);
+
+test('one call at a time is unfolded: what it changes, and what came of it', () => {
+  const state = shown(EDIT);
+  expect(frame(state)).toMatch(/▸ edits plot\.py \+1 -1 +9 ms/);
+  expect(frame(state)).not.toContain('b = 3');
+  const last = press(state, 'enter');
+  expect(frame(last)).toMatch(/❯ ▸ writes x\.md \+1 +…[^]*\+ # Tides[^]*only the beginning/);
+  const edit = press(last, 'N');
+  expect(frame(edit)).toMatch(/❯ ▸ edits[^]* {6} {2}a = 1\n *- b = 2\n *\+ b = 3\n *Replaced 1 occurrence\./);
+  expect(frame(edit)).not.toContain('# Tides');
+  expect(frame(press(edit, 'enter'))).not.toContain('b = 3');
+  expect(frame(press(edit, 'N', 'N'))).toMatch(/❯ ▸ shell: ls[^]*command: ls[^]*sales\.csv/);
+  expect(frame(press(edit, 'e'))).toMatch(/sales\.csv[^]*b = 3[^]*# Tides/);
+  const none = press(edit, 'escape');
+  expect(screenOf(none).call).toBeNull();
+  expect(press(none, 'escape').screens).toHaveLength(1);
+});
+
+const paged = (state: AppState) => {
+  const done = pressed('v', state, SIZE);
+  return done?.type === 'page' ? [...done.text].join('') : undefined;
+};
+
+test('v opens all of a tab in the pager, or the call that is chosen', () => {
+  const state = shown(EDIT);
+  expect(paged(state)).toMatch(/shell: ls\n[^]*- b = 2\n {4}\+ b = 3\nReplaced 1 occurrence\.\n\(9 ms\)\n[^]*# Tides/);
+  const chosen = press(state, 'n', 'N');
+  expect(paged(chosen)).toContain('b = 3');
+  expect(paged(chosen)).not.toContain('# Tides');
+  expect(paged(press(state, keyOf('events')))).toContain('"tool_use_id": "b"');
+});
+
+test('a gap stands after a title that is written from right to left, and before every name', () => {
+  const entities = [anEntity(1, { session_title: 'תחזית הגאות', full_name: '山田 由紀' })];
+  const named = reduce(shown(EDIT), {
+    type: 'snapshot',
+    snapshot: aSnapshot(entities),
+    queue: null,
+    limit: 96,
+    at: AT,
+  });
+  expect(frame(named)).toMatch(/תחזית הגאות\ue000 {2}山田 由紀 · Research/);
 });

@@ -122,7 +122,7 @@ test('keys lead to tabs, and from each to its neighbours', () => {
 test('a round: what was asked, used and answered', () => {
   const state = shown('rounds', { readings: { rounds: { data: pages([round({})]), failure: null } } });
   expect(frame(state)).toMatchInlineSnapshot(`
-    " ● –  ○ –  ✓ –  ✗ –  - –                       ◌ connecting  12:00:00
+    " ● – running  ○ – pending  ✓ –  ✗ –  - –       ◌ connecting  12:00:00
 
      Session 0198c0de-0000-7000-9000-000000000001                  ● live
      1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
@@ -137,7 +137,7 @@ test('a round: what was asked, used and answered', () => {
 
 
 
-     ↑↓ scroll  1-7 tabs  ⏎ unfold  G newest  Esc back  q quit     ? help"
+     ↑↓ scroll  1-7 tabs  ⏎ unfold  v pager  G newest  Esc back    ? help"
   `);
   expect(frame(press(state, 'enter'))).toContain('four');
 });
@@ -145,7 +145,7 @@ test('a round: what was asked, used and answered', () => {
 test('the window of the model as a bar, whose parts are as wide as their shares', () => {
   const text = frame(shown('context'));
   expect(text).toMatchInlineSnapshot(`
-    " ● –  ○ –  ✓ –  ✗ –  - –                       ◌ connecting  12:00:00
+    " ● – running  ○ – pending  ✓ –  ✗ –  - –       ◌ connecting  12:00:00
 
      Session 0198c0de-0000-7000-9000-000000000001                  ● live
      1 Live 2 Rounds 3 Mess 4 Files 5 Ctx 6 Events 7 Sum
@@ -160,7 +160,7 @@ test('the window of the model as a bar, whose parts are as wide as their shares'
      ░░ Free          140k   70.0 %
 
 
-     ↑↓ scroll  1-7 tabs  ⏎ unfold  G newest  Esc back  q quit     ? help"
+     ↑↓ scroll  1-7 tabs  ⏎ unfold  v pager  G newest  Esc back    ? help"
   `);
   const bar = text.split('\n').find((line) => line.includes('█▓')) ?? '';
   expect(widthOf(bar.trim())).toBe(SIZE.columns - 2);

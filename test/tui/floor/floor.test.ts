@@ -1,12 +1,16 @@
 import { expect, test } from 'vitest';
+import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
+import { floorScreen } from '../../../src/tui/floor/floor.ts';
 import { floorFrame } from '../../../src/tui/floor/floor-frame.ts';
+import { append } from '../../../src/tui/feed/event-log.ts';
+import { desk, EMPTY_LOG } from '../../../src/tui/state/desk-state.ts';
 import { reduce } from '../../../src/tui/state/reduce.ts';
 import { floor, type FloorState } from '../../../src/tui/state/screens.ts';
 import { type AppState, initialState } from '../../../src/tui/state/state.ts';
 import { widthOf } from '../../../src/tui/text/fit.ts';
 import { textOf } from '../../../src/tui/text/line.ts';
-import { anEntity, anEvent, aSnapshot, AT, runId } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, aTeam, runId, sessionId } from '../../support/http/office-server.ts';
 
 const ENTITIES = [
   anEntity(1),
@@ -52,9 +56,26 @@ const frame = (state: AppState, size = SIZE) => textOf(floorFrame(state, screenO
 function press(state: AppState, ...keys: readonly string[]): AppState {
   return keys.reduce((before, key) => {
     const done = pressed(key, before, SIZE);
-    return done === undefined || done.type === 'quit' || done.type === 'copy' ? before : reduce(before, done);
+    return done === undefined || done.type === 'quit' || done.type === 'copy' || done.type === 'page'
+      ? before
+      : reduce(before, done);
   }, state);
 }
+
+/** Opens the list of teams; then each is a key, or a letter of what is typed. */
+function pick(state: AppState, ...inputs: readonly string[]): AppState {
+  const strokes = inputs.flatMap((input) =>
+    KEYS.has(input) ? [{ name: input, text: '' }] : Array.from(input, (text) => ({ name: text, text })),
+  );
+  return strokes.reduce(
+    (before, stroke) => {
+      const done = floorScreen.type?.(stroke, before);
+      return done === undefined ? before : reduce(before, done);
+    },
+    press(state, 't'),
+  );
+}
+const KEYS = new Set(['up', 'down', 'enter', 'escape', 'erase']);
 
 const chosen = (state: AppState) => /^❯.*$/m.exec(frame(state))?.[0] ?? '';
 
@@ -70,19 +91,19 @@ test.each([
 
 test('the floor on a usual terminal', { tags: ['§4.8-rule-9'] }, () => {
   expect(frame(shown(), { columns: 120, rows: 16 }).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
-    " ● 2 running   ○ 1 pending   ✓ 1 completed   ✗ 1 failed   - 0 stopped   $12.41 · 3.1M   2/8 · queue 1  ● live  12:00:00
+    " ● 2 running  ○ 1 pending  ✓ 1 completed  ✗ 1 failed  - 0 stopped   $12.41 · 3.1M  2/8 · queue 1       ● live  12:00:00
 
       TEAM                       TODAY  BUDGET                            TOKENS  ACTIVE  LAST HOUR
       Research                   $8.20  ━━━━━━━━━━─────────────── $20.00    310k       3                                  ▁
       Sales                      $4.21  no budget                           310k       3                                  ▁
 
       All runs · newest first                                                                                           1/5
-         PROGRESS    TITLE                   WHO             TEAM             TIME  TOKENS     COST  NOW
-    ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01   18.2k    $0.07  shell: python plot.py
-      ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02   18.2k    $0.07  waits for Bo
-      ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00   18.2k    $0.07  waits for a slot
-      ✗              Plot the sales of qua…  Ann Arbor       Research         0:59   18.2k    $0.07  No model answered.
-      ✓              Plot the sales of qua…  Ann Arbor       Unassigned       0:00   18.2k    $0.07  6 min ago
+         PROGRESS    TITLE                   WHO             TEAM            TIME↑   TOKENS     COST  NOW
+    ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01    18.2k    $0.07  shell: python plot.py
+      ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02    18.2k    $0.07  waits for Bo
+      ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00    18.2k    $0.07  waits for a slot
+      ✗              Plot the sales of qua…  Ann Arbor       Research         0:59    18.2k    $0.07  No model answered.
+      ✓              Plot the sales of qua…  Ann Arbor       Unassigned       0:00    18.2k    $0.07  6 min ago
 
 
      ↑↓ move  ⏎ open  / find  t team  s status  o order  T today  p pause  q quit                                    ? help"
@@ -152,7 +173,7 @@ test('the floor on the smallest terminal', () => {
       Research                 $8.20  ━━━━━━━─────────── $20.00
       Sales                    $4.21  no budget
       All runs · newest first                               1/5
-         TITLE                      TIME  NOW
+         TITLE                     TIME↑  NOW
     ❯ ●  Plot the sales of qua…     1:01  shell: python plot.py
       ?  売上データを分析して…      1:02  waits for Bo
       ○  👩 Refactor billing        0:00  waits for a slot
@@ -201,12 +222,12 @@ test('the chosen run stays chosen while rows move, and its place is taken when i
 });
 
 test('filters and order show, and Esc takes them away', () => {
-  const state = press(shown(), 's', 's', 's', 'o', 't');
+  const state = pick(press(shown(), 's', 's', 's', 'o'), 'res', 'enter');
   expect(frame(state)).toContain('Research · failed · longest first');
   expect(frame(state)).toContain('No model an');
   expect(frame(state)).not.toContain('waits for Bo');
   expect(frame(press(state, 'escape'))).toContain('waits for Bo');
-  expect(frame(press(state, 't'))).toContain('Nothing matches.');
+  expect(frame(pick(state, 'sal', 'enter'))).toContain('Nothing matches.');
 });
 
 test('Enter opens the desk of the chosen session, T the day of its team, and Esc comes back', () => {
@@ -234,11 +255,13 @@ test('a run whose model is down says so, and for how long', () => {
     agent: null,
     since: new Date(AT - 83_000).toISOString(),
     waited_seconds: 83,
-    message: '',
+    message: 'The model "big" could not be read: the connection was refused.',
   };
   const state = shown([anEntity(1, { model_wait, detail: 'waits for the model big' })]);
-  expect(frame(state)).toMatch(/^❯ !.*waits 1:23 for big/m);
-  expect(frame(reduce(state, { type: 'tick', at: AT + 1000 }))).toContain('waits 1:24 for big');
+  const wide = { columns: 150, rows: 24 };
+  expect(frame(state, wide)).toMatch(/^❯ !.*big refuses connections, 1:23/m);
+  expect(frame(state, { columns: 60, rows: 15 })).toMatch(/^❯ !.*big .*…, 1:23/m);
+  expect(frame(reduce(state, { type: 'tick', at: AT + 1000 }), wide)).toContain('big refuses connections, 1:24');
 });
 
 test('where there are several nodes each run names its own, until it is interrupted and may go on elsewhere', () => {
@@ -254,4 +277,95 @@ test('where there are several nodes each run names its own, until it is interrup
   });
   expect(frame(resumed, wide)).not.toContain('south');
   expect([several.office.hasUnknown, resumed.office.hasUnknown]).toEqual([false, true]);
+});
+
+const FORTY = Array.from({ length: 40 }, (_, at) => aTeam(at + 1, { name: `Team ${at + 1}`, today_cost_usd: 40 - at }));
+
+function withTeams(entities = ENTITIES, over = {}): AppState {
+  const snapshot = aSnapshot(entities, { teams: FORTY, ...over });
+  return reduce(shown(), { type: 'snapshot', snapshot, queue: null, limit: 96, at: AT });
+}
+
+test('teams without room are summed up, and chosen by what is typed of their names', () => {
+  const state = withTeams();
+  expect(frame(state)).toMatch(/^ {2}\+3\d more: t +\$[0-9.]+ /m);
+  const list = pick(state, 'team 3');
+  expect(frame(list)).toMatch(/Team: team 3▏ +1\/11 $/m);
+  expect(frame(list)).toMatch(/^❯ Team 3 /m);
+  expect(frame(pick(state, 'team 3', 'erase'))).toContain('1/40');
+  expect(frame(pick(state, 'nowhere'))).toContain('No team has that in its name.');
+  const chosen = pick(state, 'team 3', 'down', 'enter');
+  expect(screenOf(chosen)).toMatchObject({ picker: null, teamId: 't30' });
+  expect(frame(chosen)).toMatch(/^❯ Team 30 /m);
+  expect(screenOf(pick(chosen, 'up', 'escape')).teamId).toBe('t30');
+  // The first line stands for all teams.
+  expect(screenOf(pick(chosen, ...Array<string>(40).fill('up'), 'enter')).teamId).toBeNull();
+});
+
+test('the list says how many rows more there are, and how many runs of today it has no rows of', () => {
+  const many = Array.from({ length: 30 }, (_, at) => anEntity(at + 1));
+  const overview = { ...aSnapshot(many).overview, completed: 512 };
+  const state = withTeams(many, { overview });
+  expect(frame(state)).toContain(' 1/30 · 512 earlier: T ');
+  expect(frame(state)).toMatch(/^ {2}\+\d+ more$/m);
+  expect(frame(press(state, 'last'))).not.toMatch(/^ {2}\+\d+ more$/m);
+});
+
+test('the heading of the column that the rows are ordered by says which way', () => {
+  expect(frame(shown())).toContain('TIME↑');
+  const wide = { columns: 140, rows: 24 };
+  const orders = [['o'], ['O'], ['O', 'r'], ['o', 'o', 'o', 'o', 'o']].map(
+    (keys) => /[A-Z]+[↑↓]/.exec(frame(press(shown(), ...keys), wide))?.[0],
+  );
+  expect(orders).toEqual(['TIME↓', 'COST↓', 'COST↑', 'WHO↑']);
+});
+
+test('of what a run writes the last words show, and how long a call takes is told', () => {
+  const state = shown([
+    anEntity(1, { detail: 'writes' }),
+    anEntity(2, { updated_at: new Date(AT - 83_000).toISOString() }),
+  ]);
+  const text = 'Spring tides come twice a month, and neap tides in between.';
+  const event = {
+    ...anEvent(1, 'run.step'),
+    id: 9,
+    type: 'run.words',
+    stream_seq: 1,
+    payload: { text },
+  } as OfficeEvent;
+  const said = frame(reduce(state, { type: 'events', events: [event], at: AT }));
+  expect(said).toMatch(/^❯ ●.* “….*in between\./m);
+  expect(said).toMatch(/shell: pytho…?.*, 1:23/);
+});
+
+test('the line at the top drops word by word what there is no room for, and never a counter', () => {
+  const widths = Array.from({ length: 140 }, (_, at) => 200 - at);
+  const tops = widths.map((columns) => frame(shown(), { columns, rows: 24 }).split('\n')[0] ?? '');
+  for (const top of tops) expect(top).toMatch(/● 2.*○ 1.*✓ 1.*✗ 1.*- 0.*● live {2}12:00:00/);
+  const lasts = ['last hour', '━', 'today', 'slots', 'stopped', 'failed', 'running', '2/8'].map((word) =>
+    tops.findLastIndex((top) => top.includes(word)),
+  );
+  expect(lasts).toEqual(lasts.toSorted((one, other) => one - other));
+  expect(tops[0]).toMatch(/today +\$12\.41 · 3\.1M tokens +slots +━+─+ +2\/8 · queue 1 +last hour/);
+});
+
+test('from 160 columns on the chosen run stands beside the list, and is read along once somebody has chosen it', () => {
+  const wide = { columns: 160, rows: 24 };
+  const state = shown([anEntity(1, { title: 'Plot the sales of the quarter' }), anEntity(2)]);
+  expect(frame(state, { columns: 159, rows: 24 })).not.toContain('│');
+  expect(frame(state, wide)).toMatch(/│ Plot the sales of the quarter/);
+  expect(frame(state, wide)).toContain('reads along with a run');
+  const events = [
+    { ...anEvent(1, 'content_block_delta', { delta: { text: 'First **I look** at' } }), id: 1, stream_seq: 1 },
+    { ...anEvent(1, 'content_block_delta', { delta: { text: ' the sales.' } }), id: 2, stream_seq: 2 },
+  ];
+  const pane = { runId: runId(1), desk: { ...desk(sessionId(1)), log: append(EMPTY_LOG, events) } };
+  const read = reduce(press(state, 'down', 'up'), {
+    type: 'update',
+    name: 'floor',
+    update: (screen) => ({ ...screen, pane }),
+  });
+  expect(frame(read, wide)).toMatch(/│ +First I look at the sales\./);
+  expect(frame(press(read, 'down'), wide)).toContain('Reading…');
+  for (const line of frame(read, wide).split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(160);
 });

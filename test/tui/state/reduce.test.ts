@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
+import type { OfficeEvent } from '../../../src/client/office-stream.ts';
 import { ClientError } from '../../../src/client/transport/client-error.ts';
 import { standingOf } from '../../../src/tui/state/connection.ts';
 import { MAX_ROWS } from '../../../src/tui/state/office.ts';
@@ -54,10 +55,47 @@ test('a run shows what its agent does, from call to call to its end', () => {
   expect(rowOf(state, 1)).toMatchObject({ progress: 100, finishedAt: AT + 1000 });
 });
 
+const REFUSED = 'The model "big" could not be read: the connection was refused.';
+
+const words = (state: AppState, text: string) => {
+  const event = { ...eventOf(1, 'run.step'), type: 'run.words', stream_seq: 1, payload: { text } } as OfficeEvent;
+  return reduce(state, { type: 'events', events: [event], at: AT + 2000 });
+};
+
+test('the last words of a run stay until it does something else; they mark no row, and snapshots leave them', () => {
+  const thinks = take(fresh(), [anEntity(1, { detail: 'thinks' })]);
+  const writes = words(thinks, 'and so the tide comes');
+  expect(rowOf(writes, 1)).toMatchObject({
+    words: 'and so the tide comes',
+    now: 'thinks',
+    changedAt: 0,
+    updatedAt: AT,
+  });
+  expect(rowOf(take(writes, [anEntity(1, { detail: 'writes' })], AT + 3000), 1)).toMatchObject({
+    words: 'and so the tide comes',
+    changedAt: 0,
+  });
+  expect(rowOf(take(writes, [anEntity(1, { detail: 'shell: ls' })]), 1)?.words).toBeNull();
+  for (const [type, payload] of [
+    ['tool_use', { name: 'shell', input: {} }],
+    ['run.step', {}],
+    ['run.done', {}],
+  ] as const)
+    expect(rowOf(happen(writes, 1, type, payload), 1)?.words).toBeNull();
+  const asks = happen(thinks, 1, 'user_input.requested');
+  expect(rowOf(words(asks, 'late'), 1)?.words).toBeNull();
+});
+
+test('a run that waits for its user has the question', () => {
+  const asks = { name: 'ask_user', input: { question: 'Which currency?' } };
+  const asked = happen(take(fresh(), [anEntity(1)]), 1, 'tool_use', asks);
+  expect(rowOf(happen(asked, 1, 'user_input.requested'), 1)?.now).toBe('waits for Ann Arbor: Which currency?');
+});
+
 test('a run shows the model that it waits for, by its events and by snapshots, until that replies or the run ends', () => {
   const waits = (state: AppState) => rowOf(state, 1)?.modelWait;
-  const begun = happen(take(fresh(), [anEntity(1)]), 1, 'model_wait.started', { model: 'big' });
-  expect(waits(begun)).toEqual({ model: 'big', since: AT + 1000 });
+  const begun = happen(take(fresh(), [anEntity(1)]), 1, 'model_wait.started', { model: 'big', message: REFUSED });
+  expect(waits(begun)).toEqual({ model: 'big', why: 'refuses connections', since: AT + 1000 });
   expect(waits(happen(begun, 1, 'tool_result'))).not.toBeNull();
   for (const [type, payload] of [
     ['model_wait.ended', { model: 'big', answered: true }],
@@ -67,9 +105,18 @@ test('a run shows the model that it waits for, by its events and by snapshots, u
   ] as const) {
     expect([type, waits(happen(begun, 1, type, payload))]).toEqual([type, null]);
   }
-  const model_wait = { model: 'big', agent: null, since: new Date(AT).toISOString(), waited_seconds: 0, message: '' };
+  const model_wait = {
+    model: 'big',
+    agent: null,
+    since: new Date(AT).toISOString(),
+    waited_seconds: 0,
+    message: 'It is odd.',
+  };
   const read = take(fresh(), [anEntity(1, { model_wait, detail: 'waits for the model big' })]);
-  expect(rowOf(read, 1)).toMatchObject({ modelWait: { model: 'big', since: AT }, isWaiting: false });
+  expect(rowOf(read, 1)).toMatchObject({
+    modelWait: { model: 'big', why: 'does not answer', since: AT },
+    isWaiting: false,
+  });
 });
 
 test('a failed run tells why, and what comes after its end changes nothing', () => {
@@ -202,4 +249,30 @@ test('live rows outlive a snapshot without room for them, unless events were mis
 test('what has ended by its events stays so, whatever a page of live runs says', () => {
   const state = happen(take(fresh(), many(1, 96)), 1, 'run.done');
   expect(rowOf(more(state, 1, 2), 1)?.status).toBe('completed');
+});
+
+test('every order can be turned round, and begins with what is most of a figure, or first of a name', () => {
+  const state = take(fresh(), [
+    anEntity(1, {
+      title: 'b',
+      total_cost_usd: 3,
+      full_name: 'Zoe',
+      status: 'completed',
+      finished_at: new Date(AT).toISOString(),
+    }),
+    anEntity(2, { title: 'C', total_cost_usd: 1, full_name: 'Ann' }),
+    anEntity(3, {
+      title: 'a',
+      total_cost_usd: 2,
+      full_name: 'Bo',
+      status: 'failed',
+      finished_at: new Date(AT).toISOString(),
+    }),
+  ]);
+  const order = (over: Parameters<typeof floor>[0]) => visibleRows(state.office, floor(over)).map(({ title }) => title);
+  expect(order({ order: 'cost' })).toEqual(['b', 'a', 'C']);
+  expect(order({ order: 'cost', isReversed: true })).toEqual(['C', 'a', 'b']);
+  expect(order({ order: 'title' })).toEqual(['a', 'b', 'C']);
+  expect(order({ order: 'who' })).toEqual(['C', 'a', 'b']);
+  expect(order({ order: 'status' })).toEqual(['a', 'C', 'b']);
 });

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width';
 import { expect, test } from 'vitest';
-import { fit, safeLine, widthOf } from '../../../src/tui/text/fit.ts';
+import { fit, fitTail, safeLine, widthOf } from '../../../src/tui/text/fit.ts';
 
 test.each([
   ['plain', 'Plot the sales'],
@@ -17,8 +17,10 @@ test.each([
   ['invisible', '\u200b\u200c\u200d\ufeff\u00ad\u2060\u{e0041}'],
   ['long', '長'.repeat(10_000)],
 ])('%s text is exactly as wide as its column, and obeys nobody', (_what, text) => {
-  for (const width of [0, 1, 2, 3, 7, 20, 41]) {
-    const fitted = fit(text, width);
+  for (const [width, fitted] of [0, 1, 2, 3, 7, 20, 41].flatMap((width) => [
+    [width, fit(text, width)] as const,
+    [width, fitTail(text, width)] as const,
+  ])) {
     expect(widthOf(fitted)).toBe(width);
     expect(stringWidth(fitted)).toBe(width);
     // oxlint-disable-next-line no-control-regex
@@ -36,4 +38,14 @@ test('what is cut ends with an ellipsis, and never within a character', () => {
 test('of joined emoji the first is left, which every terminal draws alike', () => {
   expect(safeLine('👩‍💻 works')).toBe('👩 works');
   expect(safeLine('👍🏽 fine')).toBe('👍 fine');
+});
+
+test.each([
+  ['and so the tide comes in', 14, '…tide comes in'],
+  ['and so the tide comes in', 13, '…comes in    '],
+  ['averyveryverylongword', 10, '…ylongword'],
+  ['short', 10, 'short     '],
+  ['売上データを分析', 9, '…タを分析'],
+])('of "%s", the end stands in %d columns, from a whole word on', (text, width, tail) => {
+  expect(fitTail(text, width)).toBe(fit(tail, width));
 });

@@ -43,7 +43,7 @@ function press(state: AppState, ...keys: readonly string[]): AppState {
 
 test("today's runs of a team", () => {
   expect(frame(shown()).replace(/ +$/gm, '')).toMatchInlineSnapshot(`
-    " ● –  ○ –  ✓ –  ✗ –  - –                                           ◌ connecting  12:00:00
+    " ● – running  ○ – pending  ✓ – completed  ✗ – failed  - – stopped  ◌ connecting  12:00:00
 
       Research  today                                  60 active · 53 with runs · page 1 of 2
 

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<EntityWire>[] = [
   column('elapsed', ({ elapsed_seconds: seconds }) => formatDuration(seconds), 7),
   field('total_tokens', 2),
   field('total_cost_usd', 3),
-  field('session_title', 9),
+  field('title', 9),
   column('detail', ({ detail, last_error: error }) => error ?? detail, 8),
 ];
 

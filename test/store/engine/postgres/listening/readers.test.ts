@@ -40,6 +40,7 @@ test('a reader has the events of a run that another process executes, each once'
   makeOfficeFeed({ bus, scopes, clock: systemClock }).follow(null, {
     send: (bytes) => void office.push(String(bytes)),
     pause: () => undefined,
+    isBehind: () => false,
     end: () => undefined,
     failed: (error) => void office.push(String(error)),
   });
