@@ -15,8 +15,13 @@ const FLOORS: readonly (readonly string[])[] = [
   ['doctor'],
   ['daemon', 'selftest'],
   ['cli'],
-  ['main.ts'],
+  ['browser', 'main.ts'],
 ];
+
+/** What runs in a browser imports nothing but this. The build fails for what of it needs Node.js. */
+const ONLY: Readonly<Record<string, readonly string[]>> = {
+  browser: ['client', 'domain', 'terminal', 'tui/feed', 'tui/state', 'wire'],
+};
 
 /** Folders from `src/` to a file, at most. */
 const MAX_DEPTH = 5;
@@ -88,6 +93,7 @@ const STATIONS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['desk', 'floor', 'today'],
     ['app'],
   ],
+  browser: [['page', 'reach'], ['desk', 'floor'], ['app']],
   cli: [['frame'], ['chat', 'support', 'terminal'], ['nouns']],
 };
 
@@ -102,8 +108,21 @@ const refusing = (files: string, group: readonly string[]) => ({
   },
 });
 
+/** Everything but these rooms and stations, and a room's own. */
+function refusedBut(allowed: readonly string[], own: string): readonly string[] {
+  return FLOORS.flat().flatMap((room) => {
+    if (room === own || allowed.includes(room)) return [];
+    const isPart = allowed.some((place) => place.startsWith(`${room}/`));
+    if (!isPart) return [isFile(room) ? room : `${room}/**`];
+    const stations = (STATIONS[room] ?? []).flat().filter((station) => !allowed.includes(`${room}/${station}`));
+    return [`${room}/*.ts`, ...stations.map((station) => `${room}/${station}/**`)];
+  });
+}
+
 /** What the files of a room that have the same depth must not import; a folder elsewhere may have the name of a room. */
 const refusedRooms = (room: string, depth: number) => {
+  const only = ONLY[room];
+  if (only !== undefined) return refusedBut(only, room).map((other) => `${up(depth)}${other}`);
   const floor = FLOORS.findIndex((rooms) => rooms.includes(room));
   const beside = isFile(room) ? [] : (FLOORS[floor] ?? []).filter((other) => other !== room && !isFile(other));
   const refused = [...beside, ...FLOORS.slice(floor + 1).flat()];

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { bundleForBrowsers } from './browser.ts';
 import { leanHttpClient, oneMediaTypeTable, requiredModules } from './lean-libraries.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -152,7 +153,7 @@ export async function bundle(directory: string, isWhole: boolean): Promise<Bundl
     outfile: path.join(outdir, 'pool-worker.cjs'),
     format: 'cjs',
   });
-  const made = [program, thread].map(({ metafile }) => metafile!);
+  const made = [program.metafile!, thread.metafile!, await bundleForBrowsers(outdir)];
   return {
     inputs: made.flatMap(({ inputs }) => Object.keys(inputs)),
     outputs: made.flatMap(({ outputs }) =>

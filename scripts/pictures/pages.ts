@@ -19,11 +19,25 @@ export const PAGE_SCENES: readonly PageScene[] = [
   { name: 'share-board', colorScheme: 'light', width: 960, height: 560 },
   { name: 'share-page', page: 'Survey of the north quay', colorScheme: 'light', width: 960, height: 640 },
   { name: 'share-dark', page: 'Tides of this week', colorScheme: 'dark', width: 960, height: 560 },
+  { name: 'share-report', page: 'Siltation of the north quay', colorScheme: 'light', width: 1360, height: 720 },
+  { name: 'share-table', page: 'Soundings of 2026', colorScheme: 'light', width: 960, height: 560 },
   { name: 'share-narrow', page: 'Survey of the north quay', colorScheme: 'dark', width: 360, height: 720 },
 ];
 
 const ON_BOARD = { public_to_board_enabled: true };
 const NEW_PAGES = [
+  {
+    name: 'Siltation of the north quay',
+    entry_path: '/report/index.md',
+    category: 'Surveys',
+    description: 'Eleven days of soundings, and what they mean for the winter.',
+  },
+  {
+    name: 'Soundings of 2026',
+    entry_path: '/soundings.csv',
+    category: 'Data',
+    description: 'By station and hour, corrected by the gauge.',
+  },
   {
     name: 'Raw soundings',
     entry_path: '/soundings.zip',
@@ -87,7 +101,7 @@ async function take({ name, page, colorScheme, width, height }: PageScene, { key
   const address = page === undefined ? `${url}/share` : `${url}/share/p/${keys.get(page)}`;
   const opened = await look(browser, address, { colorScheme, viewport: { width, height } });
   // Pictures further down begin to load when the page has.
-  await opened.page.waitForFunction('[...document.images].every(({ complete }) => complete)');
+  await opened.page.waitForLoadState('networkidle');
   const png = await opened.page.screenshot({ path: join(folder, `${name}.png`) });
   await opened.close();
   process.stdout.write(`${name}.png ${png.length} bytes\n`);

@@ -200,10 +200,12 @@ export interface Settings {
     /** All files of one workspace together; files beyond that are ignored. */
     readonly maxTotalMb: number;
   };
-  /** Of one version of a published page (F11). */
   readonly publish: {
+    /** Of one version (F11). */
     readonly maxFiles: number;
     readonly maxTotalMb: number;
+    /** In which pages show their times to readers without scripts. */
+    readonly timeZone: string;
   };
   readonly browser: {
     readonly enabled: boolean;

@@ -1,7 +1,7 @@
 // Makes versions of pages: plans what one holds, copies its manifest, and publishes it (F11).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Settings } from '../domain/settings.ts';
 import { ErrandError } from '../domain/errors.ts';
+import type { VersionLimits } from '../domain/publishing/manifest.ts';
 import type { Happened } from '../events/wakes.ts';
 import type { BlobStore } from '../files/blobs/blobs.ts';
 import { withAllHeld } from '../files/blobs/with-all-held.ts';
@@ -17,7 +17,7 @@ export interface VersionParts extends FileWaitParts {
   readonly blobs: Pick<BlobStore, 'hold' | 'holdRest'>;
   readonly disk: Pick<Disk, 'shortage'>;
   readonly happened: Happened;
-  settings(): Pick<Settings, 'publish'>;
+  settings(): { readonly publish: VersionLimits };
 }
 
 /** What became of a version; any kind but `published` left nothing behind. */

@@ -1,6 +1,7 @@
 // Highlights source code: HTML whose only tags are spans with classes.
 import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
+import { escaped, withNamedMarks } from './escape.ts';
 import { MAX_HIGHLIGHTED_CHARACTERS } from './rendering.ts';
 
 /** What is used of the library. Its own types would bring those of browsers into every file. */
@@ -12,26 +13,11 @@ interface Highlighter {
 const require = createRequire(import.meta.url);
 const highlighter = require('highlight.js/lib/common') as Highlighter;
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Characters that show code in another order than it has. */
-const REORDERING = /[\u202A-\u202E\u2066-\u2069]/g;
-
-/** A text as it stands. */
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => ESCAPES[character]!);
-}
-
 /** A text in a language; as it stands when the language is unknown or the text is too long. */
 export function highlighted(text: string, language: string): string {
   const isKnown = text.length <= MAX_HIGHLIGHTED_CHARACTERS && highlighter.getLanguage(language) !== undefined;
   const html = isKnown ? highlighter.highlight(text, { language, ignoreIllegals: true }).value : escaped(text);
-  return html.replace(REORDERING, named);
-}
-
-/** A character by its number, such as U+202E. */
-function named(character: string): string {
-  return `<span class="missing">U+${character.charCodeAt(0).toString(16).toUpperCase()}</span>`;
+  return withNamedMarks(html);
 }
 
 /** A file as a block of code, in the language that its name says. */

@@ -4,6 +4,8 @@ import type { RenderResult } from './rendering.ts';
 
 /** What an entry costs in addition to its HTML. */
 const ENTRY_BYTES = 512;
+/** What a heading costs in addition to its texts. */
+const HEADING_BYTES = 100;
 /** A hostile document costs its limits once in this time, however often it is asked for. */
 const REFUSAL_MS = 60 * 60_000;
 
@@ -40,7 +42,7 @@ export function makeRenderCache(maxBytes: number, clock: Pick<Clock, 'monotonic'
     },
     set: (key, result) => {
       remove(key);
-      const bytes = ENTRY_BYTES + (result.kind === 'html' ? result.html.length : 0);
+      const bytes = ENTRY_BYTES + (result.kind === 'html' ? bytesOf(result) : 0);
       const until = result.kind === 'refused' ? clock.monotonic() + REFUSAL_MS : Infinity;
       entries.set(key, { result, bytes, until });
       held += bytes;
@@ -50,4 +52,9 @@ export function makeRenderCache(maxBytes: number, clock: Pick<Clock, 'monotonic'
       }
     },
   };
+}
+
+/** Strings have two bytes a character, or one. */
+function bytesOf({ html, contents: { headings } }: Extract<RenderResult, { readonly kind: 'html' }>): number {
+  return headings.reduce((sum, { id, text }) => sum + HEADING_BYTES + 2 * (id.length + text.length), html.length);
 }

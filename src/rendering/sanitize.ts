@@ -26,16 +26,19 @@ const ATTRIBUTES: IOptions['allowedAttributes'] = {
 };
 
 const CLASSES: IOptions['allowedClasses'] = {
-  span: ['hljs-*', 'language-*', 'missing'],
+  a: ['anchor', 'note'],
+  div: ['images'],
+  ol: ['notes'],
+  span: ['hljs-*', 'language-*', 'missing', 'date'],
   td: ['left', 'center', 'right'],
   th: ['left', 'center', 'right'],
 };
 
-/** HTML that is safe in a page with a strict policy. */
-export function sanitize(html: string, targets: LinkTargets): string {
+/** HTML that is safe in a page with a strict policy. The elements `stand` stay, with their number. */
+export function sanitize(html: string, targets: LinkTargets, stand: string): string {
   const safe = sanitizeHtml(html, {
-    allowedTags: TAGS.split(' '),
-    allowedAttributes: ATTRIBUTES,
+    allowedTags: [...TAGS.split(' '), stand],
+    allowedAttributes: { ...ATTRIBUTES, [stand]: ['n'] },
     allowedClasses: CLASSES,
     allowedSchemes: ['http', 'https', 'mailto'],
     allowedSchemesByTag: { img: ['data'] },

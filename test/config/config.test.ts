@@ -113,7 +113,7 @@ test('without any source, every setting has its default, and that is its origin'
     workspace: { quotaMb: 2048, userQuotaMb: 0, stickySeconds: 10, checkpoint: 'run' },
     disk: { keepFreeMb: 500 },
     egress: { allow: [], proxy: '', proxyCredentialsFile: '', noProxy: [], proxyResolves: false },
-    publish: { maxFiles: 5_000, maxTotalMb: 500 },
+    publish: { maxFiles: 5_000, maxTotalMb: 500, timeZone: 'Asia/Shanghai' },
     artifacts: { deadlineSeconds: 600, maxFileMb: 1024, maxFiles: 50_000, maxTotalMb: 4096 },
     log: { level: 'info' },
   });
@@ -175,6 +175,7 @@ test('every setting can be given by the environment and by the file, to the same
     'blobs.s3.path_style': 'false',
     'blobs.s3.encryption': 'aws:kms',
     'office.web': 'false',
+    'publish.time_zone': 'Europe/Zurich',
     'shell.enabled': 'false',
     'workspace.checkpoint': 'step',
     'backup.directory': '/mnt/backup',

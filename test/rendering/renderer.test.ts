@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
 import { makeRenderCache } from '../../src/rendering/render-cache.ts';
 import { makeRenderer, type RendererParts } from '../../src/rendering/renderer.ts';
-import type { RenderTask } from '../../src/rendering/rendering.ts';
+import { NO_CONTENTS, type RenderTask } from '../../src/rendering/rendering.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 
 /** Its people wait for as long as it takes, and so do its texts, on a machine that is busy. */
@@ -146,13 +146,13 @@ test('a source that cannot be loaded fails its own request, and is loaded the ne
 
 test('the cache holds a number of bytes, and forgets what was not asked for the longest', () => {
   const cache = makeRenderCache(4_000, fakeClock());
-  const result = { kind: 'html', html: Buffer.alloc(1_000) } as const;
+  const result = { kind: 'html', html: Buffer.alloc(1_000), contents: NO_CONTENTS } as const;
   cache.set('a', result);
   cache.set('b', result);
   expect(cache.get('a')).toBe(result);
   cache.set('c', result);
   expect([cache.get('a'), cache.get('b'), cache.get('c')]).toEqual([result, undefined, result]);
-  cache.set('huge', { kind: 'html', html: Buffer.alloc(10_000) });
+  cache.set('huge', { kind: 'html', html: Buffer.alloc(10_000), contents: NO_CONTENTS });
   expect(['a', 'c', 'huge'].map((key) => cache.get(key))).toEqual([undefined, undefined, undefined]);
 });
 

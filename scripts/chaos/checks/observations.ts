@@ -113,7 +113,7 @@ export function checkReplays(
 }
 
 function checkLive({ request, frames, end }: Observation, replayed: readonly Frame[]): string[] {
-  const expectedLive = replayed.filter(({ name }) => request.extras || (name !== 'tool_use' && name !== 'tool_result'));
+  const expectedLive = replayed.filter(({ name }) => request.extras || !EXTRAS.has(name));
   const byId = new Map(expectedLive.map((frame) => [frame.id, frame]));
   const problems: string[] = [];
   for (const [id, { name, data }] of frames) {
@@ -127,6 +127,9 @@ function checkLive({ request, frames, end }: Observation, replayed: readonly Fra
   return [...problems, ...missed.map(({ id, name }) => `turn ${request.number}: event ${id} (${name}) never came`)];
 }
 
+/** What a stream has only where the events of tools are asked for. */
+const EXTRAS: ReadonlySet<string> = new Set(['tool_use', 'tool_result', 'model_wait.started', 'model_wait.ended']);
+
 type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;
 
 const MESSAGES: Readonly<Record<string, Essence>> = {
@@ -136,6 +139,8 @@ const MESSAGES: Readonly<Record<string, Essence>> = {
   content_block_stop: ({ index }) => `content_block_stop ${String(index)}`,
   tool_use: ({ toolUseId }) => `tool_use ${String(toolUseId)}`,
   tool_result: ({ toolUseId, ok }) => `tool_result ${String(toolUseId)} ${String(ok)}`,
+  'model_wait.started': () => 'model_wait.started',
+  'model_wait.ended': () => 'model_wait.ended',
   'run.finalizing': ({ stopReason }) => (stopReason === null ? null : 'message_delta'),
   'run.done': () => 'message_stop',
   'run.failed': () => 'error',
@@ -164,7 +169,8 @@ interface WireData {
   readonly delta?: { readonly text?: string };
   readonly tool_use_id?: string;
   readonly ok?: boolean;
-  readonly message?: { readonly usage: { readonly input_tokens: number } };
+  /** Of a reply, or the words of a failure. */
+  readonly message?: { readonly usage: { readonly input_tokens: number } } | string;
   readonly error?: object;
   readonly choices?: readonly {
     readonly delta: { role?: string; content?: string };
@@ -177,7 +183,8 @@ function essenceOf(protocol: 'chat' | 'messages', { name, data }: Frame): string
   if (protocol === 'chat') return data === '[DONE]' ? 'done' : chatEssence(JSON.parse(data) as WireData);
   const wire = JSON.parse(data) as WireData;
   const { index, delta, tool_use_id, ok, message } = wire;
-  const said = [index, delta?.text, tool_use_id, ok, message?.usage.input_tokens];
+  const tokens = typeof message === 'object' ? message.usage.input_tokens : undefined;
+  const said = [index, delta?.text, tool_use_id, ok, tokens];
   const details = said.filter((detail) => detail !== undefined);
   return name === 'message_delta' ? name : [name, ...details].map(String).join(' ');
 }

@@ -2,6 +2,7 @@
 import { egressRulesSchema, readEgressRules } from '../../catalog/egress-rules.ts';
 import { choice, flag, integer, list, text } from '../../catalog/reading/schema.ts';
 import { CHECKPOINTS } from '../../domain/settings.ts';
+import { isTimeZone } from '../../domain/time-zone.ts';
 import { count, megabytes, type Options, seconds } from '../option.ts';
 import { isProxy } from '../read-ways.ts';
 
@@ -110,6 +111,13 @@ export const AGENT_OPTIONS = {
     schema: megabytes(1, 1_048_576),
     fallback: 500,
     about: 'Megabytes of all files of one version. A page whose folder has more is not published.',
+  },
+  'publish.time_zone': {
+    schema: text('an IANA time zone, such as Europe/Zurich', isTimeZone),
+    fallback: 'Asia/Shanghai',
+    about:
+      'IANA time zone in which pages show their times to readers whose browser runs no scripts; others see them in their own. ' +
+      'It changes nothing in the interface.',
   },
   'disk.keep_free_mb': {
     schema: megabytes(0, 16_777_216),

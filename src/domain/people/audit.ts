@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = {
   'key.create': 'key',
   'key.change': 'key',
   'key.revoke': 'key',
+  'key.use': 'key',
   'token.rotate': 'signing_key',
   'token.revoke_all': 'signing_key',
   'office_login.create': 'office_login',

@@ -7,7 +7,7 @@ import { html, Html } from '../replies/html.ts';
 import type { Reply } from '../replies/reply.ts';
 
 const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}' +
+  ':root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}' +
   'dt{margin-top:1rem}dd{margin:0}code{font-size:1.05em;overflow-wrap:anywhere}';
 
 /** Nothing but its own style. */

@@ -5,7 +5,8 @@ import { html, type Html } from '../replies/html.ts';
 import { renderDocument, SKIP_LINK } from './document.ts';
 import { entryOf } from './entry.ts';
 import { ownerName } from './share-page.ts';
-import { counted, shortened, timeElement, typeInWords, ZONE } from './words.ts';
+import { counted, shortened, typeInWords } from './words.ts';
+import { timeElement, type Zone } from './zone.ts';
 
 export const BOARD_PAGE_SIZE = 18;
 /** Categories in view; the others are behind a click. */
@@ -27,19 +28,20 @@ export interface Board {
   readonly total: number;
   readonly categories: readonly { readonly name: string; readonly count: number }[];
   readonly origin: string;
+  readonly zone: Zone;
   readonly nonce: string;
 }
 
 const TITLE = 'Shared pages';
 
 export function renderBoard(board: Board): Html {
-  const { search, origin, nonce } = board;
+  const { search, origin, zone, nonce } = board;
   const url = `${origin}${addressOf(search)}`;
   const body = html`${SKIP_LINK}
 <header class="masthead">
 <div class="about">
 <h1><a href="/share">${TITLE}</a></h1>
-<p class="byline">Times are in ${ZONE} (UTC+8).</p>
+<p class="byline">Times are in <span class="zone">${zone.name}</span>.</p>
 </div>
 ${searchForm(search)}
 </header>
@@ -49,7 +51,7 @@ ${results(board)}
 ${paging(board)}
 </main>`;
   const preview = { description: 'Pages that people here have published.', url, type: 'website' } as const;
-  return renderDocument({ title: titleOf(search), layout: 'board', preview, body }, nonce);
+  return renderDocument({ title: titleOf(search), layout: 'board', preview, scripts: ['times.js'], body }, nonce);
 }
 
 function titleOf({ q, category, page }: BoardSearch): string {
@@ -88,13 +90,13 @@ ${others.length > 0 && html`<details${isBehind && html` open`}><summary>${others
 </nav>`;
 }
 
-function results({ items, total, search }: Board): Html {
+function results({ items, total, search, zone }: Board): Html {
   const { q, category } = search;
   if (items.length === 0) return nothingFound(total, search);
   const found = [counted(total, 'page'), q !== '' && `with “${q}” in the name`, category !== null && `in ${category}`];
   return html`<h2 class="unseen">Results</h2>
 <p class="found">${found.filter(Boolean).join(' ')}, newest first</p>
-<ul class="cards">${items.map(card)}</ul>`;
+<ul class="cards">${items.map((page) => card(page, zone))}</ul>`;
 }
 
 function nothingFound(total: number, { q, category }: BoardSearch): Html {
@@ -103,7 +105,7 @@ function nothingFound(total: number, { q, category }: BoardSearch): Html {
   return html`<p class="empty">No page matches this search. <a href="/share">Show all pages</a></p>`;
 }
 
-function card(page: PublicPage): Html {
+function card(page: PublicPage, zone: Zone): Html {
   const { key, name, description, category, owner, latest, versionCount } = page;
   const summary = shortened(description ?? '', SUMMARY_CHARACTERS);
   const entry = latest && entryOf(latest);
@@ -112,7 +114,7 @@ function card(page: PublicPage): Html {
 <h3 dir="auto"><a href="${pagePathOf(key)}">${name}</a></h3>
 <p class="kicker">${kicker.join(' · ')}</p>
 ${summary !== '' && html`<p class="summary" dir="auto">${summary}</p>`}
-<p class="byline"><span class="owner">${ownerName(owner)}</span>${owner.department !== '' && html` <span class="department">${owner.department}</span>`} ${latest && timeElement(latest.publishedAt, null)}${versionCount > 1 && html` <span>${counted(versionCount, 'version')}</span>`}</p>
+<p class="byline"><span class="owner">${ownerName(owner)}</span>${owner.department !== '' && html` <span class="department">${owner.department}</span>`} ${latest && timeElement(latest.publishedAt, zone, false)}${versionCount > 1 && html` <span>${counted(versionCount, 'version')}</span>`}</p>
 </li>
 `;
 }

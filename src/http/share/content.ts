@@ -1,11 +1,12 @@
 // What was published, as a part of a page: one line of the table for each way to show it.
+import { type Contents, type Heading, MAX_SOURCE_BYTES } from '../../rendering/rendering.ts';
 import { html, Html } from '../replies/html.ts';
-import type { Entry, View } from './entry.ts';
+import { type Entry, isTable, type View } from './entry.ts';
 import { sizeInWords, typeInWords } from './words.ts';
 
 /** What became of the text of an entry; `none` when the entry isn't text, or is too large. */
 export type EntryText =
-  | { readonly kind: 'html'; readonly html: Uint8Array }
+  | { readonly kind: 'html'; readonly html: Uint8Array; readonly contents: Contents }
   /** It can't be rendered, at least now; its source is shown. */
   | { readonly kind: 'source' }
   | { readonly kind: 'none' };
@@ -14,6 +15,8 @@ export type EntryText =
 interface Shown extends Entry {
   readonly title: string;
   readonly text: EntryText;
+  /** Of the page. */
+  readonly path: string;
 }
 
 /** The same as in the policy of the bytes themselves: scripts, but none of this origin's. */
@@ -24,9 +27,11 @@ export function isFramed({ view, text }: Pick<Shown, 'view' | 'text'>): boolean 
   return view === 'html' || view === 'pdf' || text.kind === 'source';
 }
 
+const TEXTS: ReadonlySet<View> = new Set(['markdown', 'table', 'text']);
+
 /** Whether nothing of it can be shown but its name, with a download. */
 export function isCard({ view, text }: Pick<Shown, 'view' | 'text'>): boolean {
-  return view === 'download' || (text.kind === 'none' && (view === 'markdown' || view === 'text'));
+  return view === 'download' || (text.kind === 'none' && TEXTS.has(view));
 }
 
 export function renderContent(shown: Shown): Html {
@@ -39,8 +44,12 @@ const CONTENTS: Readonly<Record<View, (shown: Shown) => Html>> = {
   // Browsers start their PDF viewers in no sandbox.
   pdf: (shown) => frame(shown, ''),
   markdown: (shown) =>
-    textOr(shown, (made) => html`<article class="prose${repeatsTitle(shown) && ' titled'}">${made}</article>`),
-  text: (shown) => textOr(shown, (made) => html`<div class="source">${made}</div>`),
+    textOr(
+      shown,
+      (made) => html`${contentsOf(shown)}<article class="prose${repeatsTitle(shown) && ' titled'}">${made}</article>`,
+    ),
+  table: (shown) => textOr(shown, (made) => html`<div class="data">${behindTable(shown)}${made}</div>`),
+  text: (shown) => textOr(shown, (made) => html`${backToTable(shown)}<div class="source">${made}</div>`),
   image: ({ address, title }) =>
     html`<figure class="picture"><a href="${address}"><img src="${address}" alt="${title}"></a></figure>`,
   audio: ({ address, title }) =>
@@ -59,10 +68,38 @@ function textOr(shown: Shown, render: (made: Html) => Html): Html {
   return shown.text.kind === 'html' ? render(Html.safe(shown.text.html)) : card(shown);
 }
 
+/** The text of a table as it stands; what is too long for a page is at the address of the file. */
+function behindTable({ size, address, path }: Shown): Html {
+  const target = size > MAX_SOURCE_BYTES ? address : `${path}?as=text`;
+  return html`<p class="aside"><a href="${target}">The text behind it</a></p>
+`;
+}
+
+function backToTable({ name, path }: Shown): Html | null {
+  return isTable(name) ? html`<p class="aside"><a href="${path}">Show it as a table</a></p>\n` : null;
+}
+
+/** The contents of a long document: beside it where there is room, else folded above it. */
+function contentsOf({ text }: Shown): Html | null {
+  if (text.kind !== 'html' || text.contents.headings.length === 0) return null;
+  const { headings, more } = text.contents;
+  return html`<nav class="contents" aria-label="Contents"><details open><summary>Contents</summary>
+<ol>${headings.map(contentsLine)}</ol>
+${more > 0 && html`<p class="facts">and ${more.toLocaleString('en')} more</p>`}</details></nav>
+`;
+}
+
+function contentsLine({ level, id, text }: Heading): Html {
+  return html`<li class="level-${level}"><a href="#${id}">${text}</a></li>
+`;
+}
+
 /** Whether a document begins with the name of its page, which would then stand there twice. */
 function repeatsTitle({ text, title }: Shown): boolean {
   if (text.kind !== 'html') return false;
-  const heading = /^<h2[^>]*>([^]*?)<\/h2>/.exec(Buffer.from(text.html.subarray(0, HEADING_BYTES)).toString());
+  const heading = /^<h2[^>]*>(?:<a class="anchor"[^>]*>)?([^]*?)(?:<\/a>)?<\/h2>/.exec(
+    Buffer.from(text.html.subarray(0, HEADING_BYTES)).toString(),
+  );
   // Within a text, quotes may stand as they are.
   const written = heading?.[1]?.trim().replaceAll('"', '&quot;').replaceAll("'", '&#39;');
   return written === html`${title.trim()}`.toString();

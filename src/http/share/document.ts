@@ -1,7 +1,7 @@
 // The document around every page: its head, with what messengers show of a link to it.
 import { html, type Html } from '../replies/html.ts';
 import { ICON } from '../replies/icon.ts';
-import { addressOf } from './static-files.ts';
+import { addressOf, type Script } from './static-files.ts';
 
 /** What messengers and search engines read. */
 export interface Preview {
@@ -19,13 +19,13 @@ export interface Document {
   readonly layout: 'board' | 'reading' | 'framed' | 'bare' | 'bare framed' | 'message';
   /** Absent for errors. */
   readonly preview?: Preview | undefined;
-  /** Whether it has a version picker. */
-  readonly hasPicker?: boolean;
+  /** What makes it more convenient; it works without. */
+  readonly scripts?: readonly Script[];
   readonly body: Html;
 }
 
-/** A whole document. Only the stylesheet and the script that carry the nonce are loaded. */
-export function renderDocument({ title, layout, preview, hasPicker = false, body }: Document, nonce: string): Html {
+/** A whole document. Only the stylesheet and the scripts that carry the nonce are loaded. */
+export function renderDocument({ title, layout, preview, scripts = [], body }: Document, nonce: string): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -36,7 +36,7 @@ export function renderDocument({ title, layout, preview, hasPicker = false, body
 <meta name="color-scheme" content="light dark">
 ${preview && metaOf(title, preview)}<link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="${addressOf('style.css')}" nonce="${nonce}">
-${hasPicker && html`<script src="${addressOf('picker.js')}" nonce="${nonce}" defer></script>\n`}</head>
+${scripts.map((script) => html`<script src="${addressOf(script)}" nonce="${nonce}" defer></script>\n`)}</head>
 <body class="${layout}">
 ${body}
 </body>

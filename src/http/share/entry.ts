@@ -5,7 +5,7 @@ import { mediaTypeOf, presentationOf } from '../../files/media-type.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 
 /** How an entry is shown. `text` is tried: a file of an unknown type may turn out to be binary. */
-export type View = 'html' | 'markdown' | 'image' | 'audio' | 'video' | 'pdf' | 'text' | 'download';
+export type View = 'html' | 'markdown' | 'table' | 'image' | 'audio' | 'video' | 'pdf' | 'text' | 'download';
 
 export interface Entry {
   readonly name: string;
@@ -24,6 +24,7 @@ export interface Entry {
 const BY_ENDING: readonly (readonly [RegExp, View])[] = [
   [/\.html?$/i, 'html'],
   [/\.(?:md|markdown)$/i, 'markdown'],
+  [/\.(?:csv|tsv|tab)$/i, 'table'],
 ];
 const BY_TYPE: readonly (readonly [RegExp, View])[] = [
   [/^image\/(?:apng|avif|bmp|gif|jpeg|png|svg\+xml|webp|vnd\.microsoft\.icon|x-icon)$/, 'image'],
@@ -32,7 +33,8 @@ const BY_TYPE: readonly (readonly [RegExp, View])[] = [
   [/^application\/pdf$/, 'pdf'],
 ];
 
-export function entryOf(version: PublicVersion): Entry {
+/** `asText`: whether the text behind a table is shown rather than the table. */
+export function entryOf(version: PublicVersion, asText = false): Entry {
   const { path, size } = version.entry;
   const folder = folderOf(path);
   const name = path.slice(folder.length);
@@ -41,7 +43,7 @@ export function entryOf(version: PublicVersion): Entry {
   return {
     name,
     mediaType,
-    view: viewOf(name, mediaType),
+    view: asText && isTable(name) ? 'text' : viewOf(name, mediaType),
     size,
     folder,
     base: assetPathOf(version, folder),
@@ -49,6 +51,9 @@ export function entryOf(version: PublicVersion): Entry {
     downloadAddress: `${address}?download=1`,
   };
 }
+
+/** Whether it is shown as a table, and its text behind it. */
+export const isTable = (name: string) => viewOf(name, null) === 'table';
 
 function viewOf(name: string, mediaType: string | null): View {
   const known = BY_ENDING.find(([ending]) => ending.test(name)) ?? BY_TYPE.find(([type]) => type.test(mediaType ?? ''));

@@ -1,8 +1,9 @@
 // The version picker: a form that works by itself; the script only spares people its button.
+import { isoTime } from '../../domain/clock.ts';
 import { pagePathOf } from '../../domain/publishing/public-address.ts';
 import type { PublicVersion } from '../../operations/publishing/public-pages.ts';
 import { html, type Html } from '../replies/html.ts';
-import { localTime } from './words.ts';
+import type { Zone } from './zone.ts';
 
 /** The picker offers no more versions than this, the newest. */
 export const PICKER_VERSIONS = 100;
@@ -14,20 +15,21 @@ export interface Picker {
   readonly version: PublicVersion;
   /** Newest first. */
   readonly versions: readonly PublicVersion[];
+  readonly zone: Zone;
 }
 
-export function renderPicker({ key, version, versions }: Picker): Html {
+export function renderPicker({ key, version, versions, zone }: Picker): Html {
   const isListed = versions.some(({ no }) => no === version.no);
   const offered = isListed ? versions : [...versions, version];
   return html`<form class="picker" action="${pagePathOf(key)}" method="get">
 <label for="version">Version</label>
 <select id="version" name="version" autocomplete="off">
-${offered.map((each) => optionOf(each, each.no === version.no))}</select>
+${offered.map((each) => optionOf(each, each.no === version.no, zone))}</select>
 <button class="button" type="submit">Show</button>
 </form>`;
 }
 
-function optionOf({ no, publishedAt, isLatest }: PublicVersion, isShown: boolean): Html {
-  return html`<option value="${no}"${isShown && html` selected`}>${no} · ${localTime(publishedAt)}${isLatest && ' (newest)'}</option>
+function optionOf({ no, publishedAt, isLatest }: PublicVersion, isShown: boolean, zone: Zone): Html {
+  return html`<option value="${no}" data-at="${isoTime(publishedAt)}"${isShown && html` selected`}>${no} · ${zone.wallTime(publishedAt)}${isLatest && ' (newest)'}</option>
 `;
 }

@@ -4,13 +4,17 @@ import type { PublicPage, PublicVersion } from '../../operations/publishing/publ
 import { html, type Html } from '../replies/html.ts';
 import { type EntryText, isCard, isFramed, renderContent } from './content.ts';
 import { renderDocument, SKIP_LINK } from './document.ts';
-import { type Entry, entryOf } from './entry.ts';
+import type { Entry } from './entry.ts';
+import type { Script } from './static-files.ts';
 import { renderPicker } from './picker.ts';
-import { counted, shortened, sizeInWords, timeElement, typeInWords } from './words.ts';
+import { counted, shortened, sizeInWords, typeInWords } from './words.ts';
+import { timeElement, type Zone } from './zone.ts';
 
 export interface SharePage {
   readonly page: PublicPage;
   readonly version: PublicVersion;
+  /** Its entry, as it is shown. */
+  readonly entry: Entry;
   /** The newest readable versions; empty when there is no other one. */
   readonly versions: readonly PublicVersion[];
   readonly text: EntryText;
@@ -18,6 +22,7 @@ export interface SharePage {
   readonly path: string;
   /** The address of the daemon that people use, without a slash at the end. */
   readonly origin: string;
+  readonly zone: Zone;
   readonly nonce: string;
 }
 
@@ -31,9 +36,8 @@ interface Content {
 const DESCRIPTION_CHARACTERS = 200;
 
 export function renderSharePage(model: SharePage): Html {
-  const { page, version, versions, text, path, origin, nonce } = model;
-  const entry = entryOf(version);
-  const shown = { ...entry, text, title: page.name };
+  const { page, version, entry, text, path, origin, nonce } = model;
+  const shown = { ...entry, text, title: page.name, path };
   const content = { entry, isCard: isCard(shown), html: renderContent(shown) };
   const shape = isFramed(shown) ? 'framed' : 'reading';
   const isBare = page.isDistractionFree;
@@ -48,11 +52,18 @@ export function renderSharePage(model: SharePage): Html {
         type: 'article',
         image: entry.view === 'image' ? { url: origin + entry.address, alt: page.name } : undefined,
       },
-      hasPicker: !isBare && versions.length > 1,
+      scripts: scriptsOf(model),
       body: isBare ? bareBody(page, content) : wholeBody(model, content),
     },
     nonce,
   );
+}
+
+function scriptsOf({ page, versions, entry }: SharePage): Script[] {
+  const scripts: Script[] = page.isDistractionFree ? [] : ['times.js'];
+  if (!page.isDistractionFree && versions.length > 1) scripts.push('picker.js');
+  if (entry.view === 'table') scripts.push('table.js');
+  return scripts;
 }
 
 /** In a messenger, a link needs a sentence. */
@@ -67,25 +78,25 @@ function bareBody({ name }: PublicPage, content: Content): Html {
   return html`<main id="content"><h1 class="unseen">${name}</h1>${content.html}</main>`;
 }
 
-function wholeBody({ page, version, versions }: SharePage, { entry, isCard, html: shown }: Content): Html {
+function wholeBody({ page, version, versions, zone }: SharePage, { entry, isCard, html: shown }: Content): Html {
   return html`${SKIP_LINK}
 <header class="masthead">
 <div class="about">
 ${page.isOnBoard && html`<p class="home"><a href="/share">All pages</a></p>`}
 <h1 dir="auto">${page.name}</h1>
-${byline(page, version)}
+${byline(page, version, zone)}
 ${page.description !== null && page.description !== '' && html`<p class="description" dir="auto">${page.description}</p>`}
 ${labels(page)}
 </div>
 <div class="actions">
-${versions.length > 1 && renderPicker({ key: page.key, version, versions })}
+${versions.length > 1 && renderPicker({ key: page.key, version, versions, zone })}
 ${!isCard && buttons(entry)}
 </div>
 </header>
 <main id="content">
 ${!version.isLatest && page.latest !== null && olderNotice(page.key, version.no, page.latest.no)}${shown}
 </main>
-${footer(version)}`;
+${footer(version, zone)}`;
 }
 
 function buttons({ view, address, downloadAddress }: Entry): Html {
@@ -96,9 +107,9 @@ function buttons({ view, address, downloadAddress }: Entry): Html {
 /** Views whose entry a browser shows by itself. */
 const OPENS: ReadonlySet<Entry['view']> = new Set(['html', 'pdf', 'image']);
 
-function byline({ owner }: PublicPage, { publishedAt }: PublicVersion): Html {
+function byline({ owner }: PublicPage, { publishedAt }: PublicVersion, zone: Zone): Html {
   const department = owner.department === '' ? null : html` <span class="department">${owner.department}</span>`;
-  return html`<p class="byline"><span class="owner">${ownerName(owner)}</span>${department} ${timeElement(publishedAt)}</p>`;
+  return html`<p class="byline"><span class="owner">${ownerName(owner)}</span>${department} ${timeElement(publishedAt, zone)}</p>`;
 }
 
 function labels({ category, tags }: PublicPage): Html | null {
@@ -111,6 +122,6 @@ function olderNotice(key: string, no: number, newest: number): Html {
 `;
 }
 
-function footer({ no, fileCount, totalSize, expiresAt }: PublicVersion): Html {
-  return html`<footer class="foot"><p>Version ${no} · ${counted(fileCount, 'file')} · ${sizeInWords(totalSize)}${expiresAt !== null && html` · Available until ${timeElement(expiresAt)}`}</p></footer>`;
+function footer({ no, fileCount, totalSize, expiresAt }: PublicVersion, zone: Zone): Html {
+  return html`<footer class="foot"><p>Version ${no} · ${counted(fileCount, 'file')} · ${sizeInWords(totalSize)}${expiresAt !== null && html` · Available until ${timeElement(expiresAt, zone)}`}</p></footer>`;
 }

@@ -1,4 +1,4 @@
-// The stylesheet and the script of the pages, under names that contain a hash of their content.
+// The stylesheet and the scripts of the pages, under names that contain a hash of their content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -14,17 +14,22 @@ interface StaticFile {
   readonly gzipped: Buffer;
 }
 
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
 /** The parts of each, in order: in a stylesheet, what comes later overrides. */
 const SOURCES = {
   'style.css': {
     contentType: 'text/css; charset=utf-8',
-    parts: ['foundation', 'header', 'content', 'document', 'board', 'message', 'media'].map(
+    parts: ['foundation', 'header', 'content', 'document', 'parts', 'board', 'message', 'media'].map(
       (part) => `style/${part}.css`,
     ),
   },
-  'picker.js': { contentType: 'text/javascript; charset=utf-8', parts: ['picker.js'] },
+  'picker.js': { contentType: JAVASCRIPT, parts: ['picker.js'] },
+  'table.js': { contentType: JAVASCRIPT, parts: ['table.js'] },
+  'times.js': { contentType: JAVASCRIPT, parts: ['times.js'] },
 } as const;
 type Source = keyof typeof SOURCES;
+export type Script = Exclude<Source, 'style.css'>;
 const HASH_CHARACTERS = 12;
 
 const read = new Map<Source, StaticFile>();

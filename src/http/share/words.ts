@@ -1,9 +1,6 @@
-// Sizes, times and types as people read them.
+// Sizes and types as people read them.
 import { extname } from 'node:path';
-import { isoTime } from '../../domain/clock.ts';
-import { beijingTime } from '../../domain/publishing/public-time.ts';
 import { readableSize } from '../../terminal/sizes.ts';
-import { html, type Html } from '../replies/html.ts';
 
 /** Such as `1 byte`, `3.4 MB`, `340 MB`. */
 export function sizeInWords(bytes: number): string {
@@ -26,18 +23,6 @@ export function shortened(text: string, characters: number): string {
     : line;
 }
 
-export const ZONE = 'Beijing time';
-
-/** A moment in Beijing time, to the minute. */
-export function localTime(at: number): string {
-  return beijingTime(at).slice(0, 'YYYY-MM-DD HH:mm'.length);
-}
-
-/** The same for people and programs, with the zone named unless the page names it once for all. */
-export function timeElement(at: number, zone: string | null = ZONE): Html {
-  return html`<time datetime="${isoTime(at)}">${localTime(at)}${zone !== null && ` ${zone}`}</time>`;
-}
-
 const TYPES = new Map(
   Object.entries({
     csv: 'CSV table',
@@ -53,6 +38,7 @@ const TYPES = new Map(
     pptx: 'Presentation',
     rtf: 'RTF document',
     tar: 'tar archive',
+    tsv: 'TSV table',
     txt: 'Text',
     xls: 'Excel workbook',
     xlsx: 'Excel workbook',

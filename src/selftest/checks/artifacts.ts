@@ -70,11 +70,14 @@ export async function checkArtifacts(
       `SELECT f.session_seq AS seq, s.id, s.workspace_node AS node, f.path, f.sha256 FROM workspace_files f
        JOIN sessions s ON s.seq = f.session_seq WHERE ${LIVING}`,
     );
+    const earlier = all<Pick<FileRow, 'sha256'>>(
+      `SELECT f.sha256 FROM earlier_files f JOIN sessions s ON s.seq = f.session_seq WHERE ${LIVING}`,
+    );
     const statuses = all<StatusRow>(
       `SELECT r.seq, r.artifact_status, r.status, r.node_id, r.finished_at FROM runs r JOIN sessions s ON s.seq = r.session_seq WHERE ${LIVING}`,
     );
     const byRun = Map.groupBy(ofRuns, ({ seq }) => seq);
-    const blobs = new Set([...ofRuns, ...ofSessions].map(({ sha256 }) => sha256));
+    const blobs = new Set([...ofRuns, ...ofSessions, ...earlier].map(({ sha256 }) => sha256));
     const checks = [
       ...artifacts.map((artifact) => () => checkArchive(read, artifact, byRun.get(artifact.run_seq) ?? [])),
       ...[...blobs].map((key) => async () => checkBlob(read, key)),

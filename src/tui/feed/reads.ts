@@ -1,8 +1,10 @@
 // What the view reads of the daemon. The client has all of it; a browser makes its own.
-import type { Client } from '../../client/client.ts';
+import type { Budgets } from '../../client/budgets.ts';
+import type { Office } from '../../client/office.ts';
+import type { QueueWire } from '../../wire/sessions/queue.ts';
 
 type OfficeReads = Pick<
-  Client['office'],
+  Office,
   | 'snapshot'
   | 'liveRuns'
   | 'lastHour'
@@ -19,6 +21,6 @@ type OfficeReads = Pick<
 /** The verbs, which throw ClientError. */
 export interface Reads {
   readonly office: OfficeReads;
-  readonly queue: Client['queue'];
-  readonly budgets: Pick<Client['budgets'], 'list'>;
+  readonly queue: (limit?: number) => Promise<QueueWire>;
+  readonly budgets: Pick<Budgets, 'list'>;
 }

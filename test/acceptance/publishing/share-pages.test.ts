@@ -49,6 +49,10 @@ const done = (async () => {
 </body>`;
 
 const LONG = 'x'.repeat(180);
+const HEADINGS = `# content\n\n## version\n\n## "><script>document.title = 'ran'</script>\n\n## body\n\n## ${'long '.repeat(3_000)}\n\n## __proto__
+
+<a id="content" name="body" class="contents masthead">x</a> $\\text{</math><script>document.title = 'ran'</script>}$[^1]\n
+[^1]: <script>document.title = 'ran'</script> [x](javascript:x)\n`;
 const RUNS = "document.documentElement.setAttribute('ran', ''); document.title = 'ran'";
 
 beforeAll(async () => {
@@ -67,6 +71,8 @@ beforeAll(async () => {
     'hostile/evil.svg': `<svg xmlns="http://www.w3.org/2000/svg"><script>${RUNS}</script></svg>`,
     'hostile/evil.xml': `<a><script xmlns="http://www.w3.org/1999/xhtml">${RUNS}</script></a>`,
     'hostile/evil.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><body><script>${RUNS}</script></body></html>`,
+    'hostile/evil.csv': `<img src=x onerror="${RUNS}">,"<script>${RUNS}</script>"\n"=HYPERLINK(""javascript:x"")",${LONG.repeat(60)}\n`,
+    'hostile/headings/index.md': HEADINGS,
     'hostile/evil.md':
       '# Hi\n\n<script>document.title = "x"</script><img src=x onerror="document.title = 1">[j](javascript:x)',
   });
@@ -85,6 +91,9 @@ beforeAll(async () => {
   await fixture.release(survey.key);
   addresses.set('an old version', `${fixture.daemon.url}/share/${survey.code}`);
   await share('HTML', '/tides/index.html', { public_to_board_enabled: true });
+  await share('a report', '/report/index.md');
+  await share('a table', '/soundings.csv');
+  addresses.set('the text of a table', `${addresses.get('a table')}?as=text`);
   await share('source code', '/soundings.py');
   await share('a picture', '/quay.png', { public_to_board_enabled: true });
   await share('a drawing', '/chart.svg');
@@ -137,6 +146,9 @@ const KINDS = [
   'Markdown',
   'an old version',
   'HTML',
+  'a report',
+  'a table',
+  'the text of a table',
   'source code',
   'a picture',
   'a drawing',
@@ -223,7 +235,9 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
         ([, path]) => fixture.daemon.url + path,
       );
       const sizes = own.map(async (url) => (await fetch(url)).headers.get('content-length'));
-      const content = /<article[^]*<\/article>|<div class="source">[^]*?<\/div>/.exec(text)?.[0] ?? '';
+      const content =
+        /<article[^]*<\/article>|<div class="source">[^]*?<\/div>|<div class="data">[^]*<\/table>/.exec(text)?.[0] ??
+        '';
       const rest =
         text.length - content.length + (await Promise.all(sizes)).reduce((sum, size) => sum + Number(size), 0);
       expect([kind, rest < 30_000]).toEqual([kind, true]);
@@ -236,7 +250,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     await page.locator('.skip').focus();
     await page.keyboard.press('Enter');
     expect(page.url()).toMatch(/#content$/);
-    expect((await tabs(page, 1))[0]).toBe('a harbour office');
+    expect(await tabs(page, 2)).toEqual(['a What the survey found', 'a harbour office']);
     const board = await open(addresses.get('the board')!);
     expect((await tabs(board.page, 4)).slice(0, 4)).toEqual([
       'a Skip to the content',
@@ -281,6 +295,76 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     expect(await alone.page.frames()[1]!.locator('h1').textContent()).toBe('Tides at the north quay');
     const board = await open(addresses.get('the board')!, plain);
     expect(await board.page.locator('.card').count()).toBe(3);
+  });
+
+  test('a table is sorted by a column upwards, downwards, and as the file has it', async () => {
+    const { page } = await open(addresses.get('a table')!);
+    const column = (no: number) => page.locator(`tbody td:nth-child(${no})`);
+    const first = (no: number) => column(no).first().textContent();
+    expect(await page.locator('tbody tr').count()).toBe(1_000);
+    const depth = page.getByRole('button', { name: 'Depth (m)' });
+    await depth.click();
+    const upwards = (await column(4).allTextContents()).map(Number);
+    expect(upwards).toEqual(upwards.toSorted((a, b) => a - b));
+    expect(await page.locator('th').nth(3).getAttribute('aria-sort')).toBe('ascending');
+    await depth.press('Enter');
+    expect(Number(await first(4))).toBe(upwards.at(-1));
+    await depth.click();
+    expect(await first(1)).toBe('1');
+    expect(await page.locator('[aria-sort]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Note' }).click();
+    expect(await first(6)).not.toBe('');
+    expect(await findings(page)).toEqual([]);
+    const plain = await open(addresses.get('a table')!, { javaScriptEnabled: false });
+    expect(await plain.page.locator('th').nth(3).textContent()).toBe('Depth (m)');
+    expect(await plain.page.locator('tbody tr').count()).toBe(1_000);
+    await plain.page.getByRole('link', { name: 'The text behind it' }).click();
+    expect(await plain.page.locator('.source').textContent()).toContain('No,Station,Sounded (UTC)');
+    await plain.page.getByRole('link', { name: 'Show it as a table' }).click();
+    expect(await plain.page.locator('tbody tr').count()).toBe(1_000);
+  });
+
+  test('a report has its contents in view, its formulas, its notes and its images side by side', async () => {
+    const { page } = await open(addresses.get('a report')!, { viewport: { width: 1600, height: 900 } });
+    const box = async (selector: string) => (await page.locator(selector).first().boundingBox())!;
+    const [contents, article] = [await box('.contents'), await box('article')];
+    expect(contents.x).toBeGreaterThan(article.x + article.width - 1);
+    await page.locator('.contents').getByRole('link', { name: 'What it would cost' }).click();
+    expect(page.url()).toMatch(/#doc-what-it-would-cost$/);
+    const beside = await box('.contents details');
+    expect(beside.y).toBeGreaterThanOrEqual(0);
+    const [first, second] = await Promise.all(['1', '2'].map((no) => box(`.images a:nth-child(${no})`)));
+    expect(second!.y).toBe(first!.y);
+    expect(second!.x).toBeGreaterThan(first!.x + first!.width);
+    expect((await box('math[display] mfrac')).height).toBeGreaterThan(20);
+    const lines = await page.evaluate(
+      "[...document.querySelectorAll('.date')].map((date) => date.getClientRects().length)",
+    );
+    expect(new Set(lines as number[])).toEqual(new Set([1]));
+    await page.locator('sup .note').first().click();
+    expect(await page.evaluate("document.querySelector(':target').tagName")).toBe('LI');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect((await box('.contents')).y).toBeLessThan((await box('article')).y);
+  });
+
+  test('times are those of the reader, where scripts run', { tags: ['F2-pages'] }, async () => {
+    const shown = async (timezoneId: string, javaScriptEnabled = true) => {
+      const { page } = await open(addresses.get('an old version')!, { timezoneId, javaScriptEnabled });
+      const time = page.locator('.masthead time');
+      const at = Date.parse((await time.getAttribute('datetime'))!);
+      const option = await page.locator('option').first().textContent();
+      return { at, text: await time.textContent(), title: await time.getAttribute('title'), option };
+    };
+    const inZone = (at: number, hours: number) =>
+      new Date(at + hours * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
+    const kiritimati = await shown('Pacific/Kiritimati');
+    expect(kiritimati.text).toBe(inZone(kiritimati.at, 14));
+    expect(kiritimati.title).toBe(`${inZone(kiritimati.at, 8)} Beijing time`);
+    expect(kiritimati.option).toMatch(/^2 · \d{4}-\d\d-\d\d \d\d:\d\d \(newest\)/);
+    const plain = await shown('Pacific/Kiritimati', false);
+    expect(plain.text).toBe(`${inZone(plain.at, 8)} Beijing time`);
+    const { page } = await open(addresses.get('the board')!, { timezoneId: 'America/New_York' });
+    expect(await page.locator('.zone').textContent()).toBe('your time zone (America/New York)');
   });
 
   test('the chosen category is seen where backgrounds are not', async () => {
@@ -380,11 +464,30 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
     },
   );
 
+  test.each(['evil.csv', 'headings/index.md'])(
+    '%s is text, on a page that stays as it was',
+    { tags: ['F3'] },
+    async (path) => {
+      const { key } = await fixture.publish({ name: 'Evil', entry_path: `/hostile/${path}` });
+      const { page, complaints } = await open(`${fixture.daemon.url}/share/p/${key}`, {
+        viewport: { width: 360, height: 740 },
+      });
+      expect(await page.title()).toBe('Evil');
+      expect(
+        await page.locator('main script, main form, main [onerror], main [style], main [href^=java]').count(),
+      ).toBe(0);
+      expect(await page.evaluate("document.querySelector('#content').tagName")).toBe('MAIN');
+      expect(await page.evaluate('document.body.tagName + document.documentElement.scrollWidth')).toBe('BODY360');
+      expect(await findings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+
   test('in Markdown is taken out, and the page stays as it was', { tags: ['F3'] }, async () => {
     const { key } = await fixture.publish({ name: 'Evil', entry_path: '/hostile/evil.md' });
     const { page, complaints } = await open(`${fixture.daemon.url}/share/p/${key}`);
     expect(await page.title()).toBe('Evil');
-    expect(await page.locator('article').innerHTML()).not.toMatch(/<script|onerror|href=/);
+    expect(await page.locator('article').innerHTML()).not.toMatch(/<script|onerror|href="(?!#doc-hi")/);
     expect(complaints).toEqual([]);
   });
 });

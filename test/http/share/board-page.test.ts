@@ -1,12 +1,15 @@
 // The board, part by part.
 import { expect, test } from 'vitest';
 import { type Board, BOARD_PAGE_SIZE, renderBoard } from '../../../src/http/share/board-page.ts';
+import { zoneOf } from '../../../src/http/share/zone.ts';
 import { aPage, aVersion } from '../../support/http/published.ts';
 
 function shown(over: Partial<Board> = {}): string {
   const items = over.items ?? [aPage()];
   const search = { q: '', category: null, page: 1 };
-  const board = { search, items, total: items.length, categories: [], origin: 'https://errand.example', nonce: 'n' };
+  const zone = zoneOf('Asia/Shanghai');
+  const origin = 'https://errand.example';
+  const board = { search, items, total: items.length, categories: [], origin, zone, nonce: 'n' };
   return renderBoard({ ...board, ...over }).toString();
 }
 
@@ -25,8 +28,10 @@ test('a card has name, type, category, the beginning of the description, owner, 
   expect(summary).toMatch(/^(word )+word…$/);
   expect(summary.length).toBeLessThanOrEqual(160);
   expect(html).toContain('<span class="owner">Mara Vogt</span> <span class="department">Lab</span>');
-  expect(html).toContain('<time datetime="2026-03-01T12:03:00.000Z">2026-03-01 20:03</time> <span>3 versions</span>');
-  expect(html).toContain('Times are in Beijing time (UTC+8).');
+  expect(html).toContain(
+    '<time class="moment" datetime="2026-03-01T12:03:00.000Z">2026-03-01 20:03</time> <span>3 versions</span>',
+  );
+  expect(html).toContain('Times are in <span class="zone">Beijing time</span>.');
 });
 
 test('a search stays in its form, in the categories and in the title', () => {

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { ErrandError, notFound } from '../../../src/domain/errors.ts';
+import type { Settings } from '../../../src/domain/settings.ts';
 import type { PublicPage, PublicPages, PublicVersion } from '../../../src/operations/publishing/public-pages.ts';
 import type { Operations } from '../../../src/operations/operations.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -14,10 +15,11 @@ interface Published {
   readonly versions?: readonly PublicVersion[];
   readonly files?: readonly string[];
   readonly content?: string;
+  readonly settings?: Partial<Settings>;
 }
 
 /** A fixture with one page. */
-async function publish({ page = aPage(), versions = [], files = [], content = '' }: Published = {}) {
+async function publish({ page = aPage(), versions = [], files = [], content = '', settings = {} }: Published = {}) {
   const all = versions.length === 0 && page.latest !== null ? [page.latest] : versions;
   const close = vi.fn(async () => undefined);
   const bytes = Buffer.from(content);
@@ -45,7 +47,7 @@ async function publish({ page = aPage(), versions = [], files = [], content = ''
   const renderer = makeRenderer({ clock: systemClock, log: makeLog({ level: 'fatal' }) });
   onTestFinished(() => renderer.stop());
   const operations = { publicPages: publicPages as unknown as PublicPages } as Partial<Operations>;
-  const fixture = await openFixture({ operations, parts: { renderer } });
+  const fixture = await openFixture({ operations, parts: { renderer }, settings });
   const get = async (path: string) => {
     const response = await fetch(fixture.url + path, { redirect: 'manual' });
     return { status: response.status, headers: response.headers, text: await response.text() };
@@ -83,7 +85,7 @@ test('a page shows its newest version, and its Markdown with the files that were
   const { get, close } = await publish({ page, content, files: ['/site/index.md', '/site/img/quay.png'] });
   const { status, text } = await get(`/share/p/${page.key}`);
   expect(status).toBe(200);
-  expect(text).toContain('<h2 id="doc-high-water">High water</h2>');
+  expect(text).toContain('<h2 id="doc-high-water"><a class="anchor" href="#doc-high-water">High water</a></h2>');
   expect(text).toContain('src="/api/v1/public/shares/Code000000000000000001/assets/img/quay.png"');
   expect(text).toContain('<span class="missing">gone</span> <a>more</a>');
   expect(close).toHaveBeenCalledTimes(1);
@@ -122,6 +124,30 @@ test('a text that is too large is a download, and is not even read', async () =>
   const { get, publicPages } = await publish({ page });
   expect((await get(`/share/p/${page.key}`)).text).toContain('Text · 1.0 MB');
   expect(publicPages.openEntry).not.toHaveBeenCalled();
+});
+
+test('of a table, however large, the first megabyte is read, and its text can be shown instead', async () => {
+  const content = `id,name\n${'1,x\n'.repeat(400_000)}`;
+  const page = aPage({ latest: aVersion('/soundings.csv', { size: content.length }) });
+  const { get } = await publish({ page, content });
+  const { text } = await get(`/share/p/${page.key}`);
+  expect(text).toContain('The first 1,000 rows');
+  expect(text).toContain('<td>x</td>');
+  expect(text).toMatch(/<a href="\/api\/v1\/public\/shares\/[^"]+\/assets\/soundings.csv">The text behind it<\/a>/);
+  const small = await publish({ page: aPage({ latest: aVersion('/soundings.csv') }), content: 'id,name\n1,<b>\n' });
+  expect((await small.get(`/share/p/${page.key}`)).text).toContain(
+    `<a href="/share/p/${page.key}?as=text">The text behind it</a>`,
+  );
+  expect((await small.get(`/share/p/${page.key}?as=text`)).text).toContain('<code>id,name\n1,&lt;b&gt;\n</code>');
+  expect((await small.get(`/share/p/${page.key}?as=other`)).text).toContain('<td>&lt;b&gt;</td>');
+});
+
+test('times are in the zone of the setting, and each says its own moment', async () => {
+  const publishing = { maxFiles: 1, maxTotalMb: 1, timeZone: 'America/New_York' };
+  const page = aPage({ latest: aVersion('/a.py') });
+  const { get } = await publish({ page, settings: { publish: publishing } });
+  expect((await get(`/share/p/${page.key}`)).text).toContain('2026-03-01 07:01 America/New York</time>');
+  expect((await get('/share')).text).toContain('Times are in <span class="zone">America/New York</span>.');
 });
 
 test('a page of which nothing can be read any more, and bytes that are gone, are pages with 404', async () => {

@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import type { PublicPage, PublicVersion } from '../../../src/operations/publishing/public-pages.ts';
 import type { EntryText } from '../../../src/http/share/content.ts';
+import { entryOf } from '../../../src/http/share/entry.ts';
 import { renderSharePage } from '../../../src/http/share/share-page.ts';
+import { zoneOf } from '../../../src/http/share/zone.ts';
+import { type Contents, NO_CONTENTS } from '../../../src/rendering/rendering.ts';
 import { aPage, aVersion, assetOf } from '../../support/http/published.ts';
 
 interface Shown {
@@ -10,6 +13,7 @@ interface Shown {
   readonly version?: PublicVersion;
   readonly versions?: readonly PublicVersion[];
   readonly text?: EntryText;
+  readonly asText?: boolean;
 }
 
 function shown({
@@ -17,17 +21,24 @@ function shown({
   version = aVersion('/site/index.html'),
   versions = [],
   text = { kind: 'none' },
+  asText = false,
 }: Shown): string {
   const whole = { page: aPage({ latest: version, ...page }), version, versions, text };
   return renderSharePage({
     ...whole,
+    entry: entryOf(version, asText),
+    zone: zoneOf('Asia/Shanghai'),
     path: '/share/p/Key',
     origin: 'https://errand.example',
     nonce: 'n0nce',
   }).toString();
 }
 
-const made = (text: string): EntryText => ({ kind: 'html', html: Buffer.from(text) });
+const made = (text: string, contents: Contents = NO_CONTENTS): EntryText => ({
+  kind: 'html',
+  html: Buffer.from(text),
+  contents,
+});
 
 test('who published it and when, in Beijing time, and what it is filed under', { tags: ['F2-pages'] }, () => {
   const html = shown({
@@ -35,7 +46,9 @@ test('who published it and when, in Beijing time, and what it is filed under', {
   });
   expect(html).toContain('<h1 dir="auto">Tides &amp; winds</h1>');
   expect(html).toContain('<span class="owner">Mara Vogt</span> <span class="department">Lab</span>');
-  expect(html).toContain('<time datetime="2026-03-01T12:01:00.000Z">2026-03-01 20:01 Beijing time</time>');
+  expect(html).toContain(
+    '<time class="moment" datetime="2026-03-01T12:01:00.000Z">2026-03-01 20:01 Beijing time</time>',
+  );
   expect(html).toContain('Of &lt;October&gt;</p>');
   expect(html).toContain('<li class="category">Surveys</li><li>quay</li><li>&quot;a&quot;</li>');
   expect(html).toContain('<a href="/share">All pages</a>');
@@ -109,6 +122,47 @@ test('a heading that repeats the name of the page is left to the page', () => {
     expect(shown({ version, page, text: made(other) })).toContain('<article class="prose">');
 });
 
+test('a heading that leads to itself is the name of the page all the same', () => {
+  const text = made('<h2 id="doc-tides"><a class="anchor" href="#doc-tides">Tides</a></h2>');
+  expect(shown({ version: aVersion('/a.md'), text })).toContain('<article class="prose titled">');
+});
+
+test('the contents of a document stand before it, with how many more there are', () => {
+  const headings = [
+    { level: 1, id: 'doc-a', text: 'A <b>"' },
+    { level: 2, id: 'doc-"', text: 'B' },
+  ];
+  const html = shown({ version: aVersion('/a.md'), text: made('<p>x</p>', { headings, more: 4_800 }) });
+  const [nav = ''] = /<nav class="contents"[^]*?<\/nav>/.exec(html) ?? [];
+  expect(nav).toContain('<li class="level-1"><a href="#doc-a">A &lt;b&gt;&quot;</a></li>');
+  expect(nav).toContain('<li class="level-2"><a href="#doc-&quot;">B</a></li>');
+  expect(nav).toContain('and 4,800 more');
+  expect(html.indexOf(nav)).toBeLessThan(html.indexOf('<article'));
+  expect(shown({ version: aVersion('/a.md'), text: made('<p>x</p>') })).not.toContain('contents"');
+});
+
+test('a table leads to the text behind it, and that text back to the table', () => {
+  const version = aVersion('/soundings.csv');
+  const table = shown({ version, text: made('<table></table>') });
+  expect(table).toContain('<a href="/share/p/Key?as=text">The text behind it</a>');
+  expect(table).toContain('<script src="/share/static/table.');
+  const text = shown({ version, text: made('<pre>a,b</pre>'), asText: true });
+  expect(text).toContain('<a href="/share/p/Key">Show it as a table</a>');
+  expect(text).toContain('<div class="source"><pre>a,b</pre></div>');
+  expect(text).not.toContain('/share/static/table.');
+  const large = aVersion('/soundings.csv', { size: 300_000_000 });
+  expect(shown({ version: large, text: made('<table></table>') })).toContain(
+    `<a href="${assetOf(large, '/soundings.csv')}">The text behind it</a>`,
+  );
+  expect(shown({ version: aVersion('/a.py'), text: made('x'), asText: true })).not.toContain('as a table');
+});
+
+test('a page without distractions runs no script for its times', () => {
+  const page = { isDistractionFree: true };
+  expect(shown({ version: aVersion('/a.md'), page, text: made('x') })).not.toContain('<script');
+  expect(shown({ version: aVersion('/a.csv'), page, text: made('x') }).match(/<script/g)).toHaveLength(1);
+});
+
 test('what cannot be rendered is framed as its source, which may do nothing', () => {
   const version = aVersion('/a.md');
   const html = shown({ version, text: { kind: 'source' } });
@@ -136,12 +190,12 @@ test('other versions are chosen in a form that needs no script', () => {
   const [form = ''] = /<form class="picker"[^]*?<\/form>/.exec(html) ?? [];
   expect(form).toContain('action="/share/p/KeyOfTides0000001" method="get"');
   expect(form).toContain('<label for="version">Version</label>');
-  expect(form).toContain('<option value="3">3 · 2026-03-01 20:03 (newest)</option>');
-  expect(form).toContain('<option value="2" selected>2 · 2026-03-01 20:02</option>');
+  expect(form).toContain('<option value="3" data-at="2026-03-01T12:03:00.000Z">3 · 2026-03-01 20:03 (newest)</option>');
+  expect(form).toContain('<option value="2" data-at="2026-03-01T12:02:00.000Z" selected>2 · 2026-03-01 20:02</option>');
   expect(form).toContain('<button class="button" type="submit">Show</button>');
   expect(html).toContain('This is version 2. <a href="/share/p/KeyOfTides0000001">Show the newest, version 3</a>');
   expect(html).toContain('<title>Tides (version 2)</title>');
-  expect(html.match(/<script/g)).toHaveLength(1);
+  expect(html.match(/<script/g)).toHaveLength(2);
   expect(html).toMatch(/<script src="\/share\/static\/picker\.[0-9a-f]{12}\.js" nonce="n0nce" defer>/);
 });
 
@@ -152,10 +206,11 @@ test('a version that is older than those offered is offered, too', () => {
     versions,
     page: { latest: versions[0]! },
   });
-  expect(html.match(/<option value="\d+"( selected)?>/g)).toEqual([
-    '<option value="9">',
-    '<option value="8">',
-    '<option value="1" selected>',
+  expect(html.match(/<option value="\d+"|selected/g)).toEqual([
+    '<option value="9"',
+    '<option value="8"',
+    '<option value="1"',
+    'selected',
   ]);
 });
 
@@ -164,7 +219,7 @@ test('the end of a share, its files and its size are at the foot', () => {
     version: aVersion('/a.png', { fileCount: 12, size: 999, expiresAt: Date.parse('2026-04-01T00:00:00Z') }),
   });
   expect(html).toContain(
-    'Version 1 · 12 files · 999 bytes · Available until <time datetime="2026-04-01T00:00:00.000Z">2026-04-01 08:00 Beijing time</time>',
+    'Version 1 · 12 files · 999 bytes · Available until <time class="moment" datetime="2026-04-01T00:00:00.000Z">2026-04-01 08:00 Beijing time</time>',
   );
 });
 

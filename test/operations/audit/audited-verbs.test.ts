@@ -295,8 +295,8 @@ test('every verb says whether it is recorded', { tags: ['G10'] }, async () => {
 
 test('every action is that of a verb', () => {
   const actions = new Set(RECORDED.map(([, [action]]) => action));
-  // The daemon's own: test/retention/retention.test.ts.
-  expect([...actions, 'audit.remove'].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+  // The daemon's own: test/retention/retention.test.ts. Of whoever acts as a user: test/operations/people/authenticate.test.ts.
+  expect([...actions, 'audit.remove', 'key.use'].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });
 
 test.each(RECORDED)(

@@ -78,7 +78,7 @@ export const SETTINGS: Settings = {
   },
   userInput: { expiresSeconds: 86_400 },
   webhooks: { retentionDays: 30 },
-  publish: { maxFiles: 5_000, maxTotalMb: 500 },
+  publish: { maxFiles: 5_000, maxTotalMb: 500, timeZone: 'Asia/Shanghai' },
   workers: { threads: 1, runsPerThread: 1, memoryMb: 256, hangTimeoutSeconds: 30 },
   streams: { pingSeconds: 10, heartbeatSeconds: 15, drainSeconds: 5 },
   shell: { enabled: false, timeoutSeconds: 60, maxOutputKb: 64, memoryMb: 256, maxProcesses: 64 },

@@ -2,6 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { crc32 } from 'node:zlib';
 import { aPdf } from '../files/documents.ts';
+import { aTable, REPORT } from './report.ts';
 
 const MARKDOWN = `# What the survey found
 
@@ -130,6 +131,11 @@ const picture = aPicture(900, 420);
 export const SAMPLES: Readonly<Record<string, string | Buffer>> = {
   'survey/index.md': MARKDOWN,
   'survey/img/quay.png': picture,
+  'report/index.md': REPORT,
+  'report/img/quay.png': picture,
+  'report/img/sill.png': picture,
+  'report/img/light.png': picture,
+  'soundings.csv': aTable(2_500),
   'tides/index.html': HTML,
   'tides/tides.css': CSS,
   'tides/tides.js': "document.querySelector('#high').textContent = '3.4 m';\n",

@@ -440,6 +440,7 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await users.listLookAlikes();
   for (const name of ['olga', 'Olga', 'nobody']) await users.findNamed(name);
   await keys.hasUsable(user.seq, 'n', 1);
+  await keys.findNewestUsable(user.seq, 1);
   await store.holdings.count(user.seq);
   await store.holdings.list('page', user.seq, 1);
   await users.list('', 1);

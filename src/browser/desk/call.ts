@@ -1,0 +1,61 @@
+// A tool call, folded: what it does in one line; unfolded, what it changes and what came of it.
+import { spokenMs } from '../../domain/figures.ts';
+import { h, setClass, setText } from '../page/element.ts';
+import { safeLine, safeText } from '../page/safe-text.ts';
+import { changeView } from './change.ts';
+import { type CallEntry, verbatim } from './tab-view.ts';
+
+export interface CallView {
+  readonly element: HTMLDetailsElement;
+  readonly draw: (entry: CallEntry) => void;
+  readonly unfold: (isUnfolded: boolean) => void;
+}
+
+const MOST_OUTPUT = 20_000;
+
+/** Its contents are made when they are first looked at. */
+export function callView(): CallView {
+  const [glyph, text, time] = [
+    h('span', { class: 'glyph', 'aria-hidden': 'true' }),
+    h('bdi'),
+    h('span', { class: 'dim' }),
+  ];
+  const head = h('summary', {}, glyph, h('span', { class: 'what' }, text), time);
+  const body = h('div', { class: 'result' });
+  const element = h('details', { class: 'call' }, head, body);
+  let entry: CallEntry | null = null;
+  let made: CallEntry | null = null;
+
+  const make = () => {
+    if (!element.open || entry === null || made === entry) return;
+    made = entry;
+    const { result } = entry;
+    const output = safeText(result?.output.trimEnd() ?? '', MOST_OUTPUT);
+    body.replaceChildren(
+      ...changeView(entry),
+      ...(output === '' ? [] : [verbatim(output, result?.ok === false ? 'is-failed' : '')]),
+      ...(result === null ? [h('p', { class: 'dim' }, 'It works…')] : []),
+    );
+  };
+  element.addEventListener('toggle', make);
+
+  return {
+    element,
+    unfold(isUnfolded) {
+      element.open = isUnfolded;
+    },
+    draw(next) {
+      if (next === entry) return;
+      const hasJustFailed = next.result?.ok === false && entry?.result?.ok !== false;
+      entry = next;
+      const { result } = next;
+      setText(glyph, result?.ok === false ? '✗' : '▸');
+      setText(text, safeLine(next.text));
+      setText(time, result === null ? '…' : spokenMs(result.durationMs));
+      setClass(element, `call is-${result === null ? 'running' : result.ok ? 'completed' : 'failed'}`);
+      // Errors show why.
+      if (hasJustFailed) element.open = true;
+      make();
+    },
+  };
+}

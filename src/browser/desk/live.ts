@@ -1,0 +1,147 @@
+// The first tab: the session as it happens.
+import { type Entries, entriesOf, type Entry } from '../../tui/feed/entries.ts';
+import { shownEvents } from '../../tui/feed/event-log.ts';
+import { type Rounds, roundSource } from '../../tui/feed/sources.ts';
+import { h, setClass, setShown, setText } from '../page/element.ts';
+import { type ItemView, keyedList } from '../page/keyed.ts';
+import { markdownView } from '../page/markdown-view.ts';
+import { safeLine } from '../page/safe-text.ts';
+import { type LiveBlock, liveBlocksOf } from './blocks.ts';
+import { callView } from './call.ts';
+import type { Tab, TabInput, TabView } from './tab-view.ts';
+
+type Round = Rounds['items'][number];
+
+/** What blocks are drawn with, beside themselves. */
+interface Around {
+  readonly rounds: ReadonlyMap<string, Round>;
+  readonly isUnfolded: boolean;
+}
+
+const NOTHING: Around = { rounds: new Map(), isUnfolded: false };
+
+function liveTab(): TabView {
+  const element = h('div', { class: 'live' });
+  const empty = h('p', { class: 'empty' });
+  const list = h('div', { class: 'blocks' });
+  element.append(empty, list);
+  let made: Entries | null = null;
+  let known: { readonly list: readonly Entry[]; readonly blocks: readonly LiveBlock[] } | null = null;
+  let around = NOTHING;
+  const blocks = keyedList<LiveBlock>(
+    list,
+    ({ key }) => key,
+    (block) => (block.kind === 'text' ? textView() : entryView(block.entry, () => around)),
+  );
+
+  return {
+    element,
+    draw({ screen, data }: TabInput) {
+      made = entriesOf(shownEvents(screen), made);
+      const isSame = known?.list === made.list;
+      known = isSame && known !== null ? known : { list: made.list, blocks: liveBlocksOf(made.list) };
+      around = { rounds: roundsByRun(data as Rounds | undefined), isUnfolded: screen.isUnfolded };
+      blocks.draw(known.blocks);
+      setShown(empty, known.blocks.length === 0);
+      setText(empty, emptyTextOf(screen.stream));
+    },
+  };
+}
+
+function emptyTextOf({ kind, failure }: TabInput['screen']['stream']): string {
+  if (failure !== null) return safeLine(failure.message);
+  return kind === 'connecting' ? 'Reading…' : 'Nothing yet.';
+}
+
+const byRuns = new WeakMap<Rounds, ReadonlyMap<string, Round>>();
+
+function roundsByRun(pages: Rounds | undefined): ReadonlyMap<string, Round> {
+  if (pages === undefined) return NOTHING.rounds;
+  const known = byRuns.get(pages) ?? new Map(pages.items.map((round) => [round.run_id, round]));
+  byRuns.set(pages, known);
+  return known;
+}
+
+function textView(): ItemView<LiveBlock> {
+  const element = h('div', { class: 'block said' });
+  let drawn = '';
+  return {
+    element,
+    draw(block) {
+      if (block.kind !== 'text' || block.text === drawn) return;
+      drawn = block.text;
+      element.replaceChildren(...markdownView(drawn));
+    },
+  };
+}
+
+type Other = Exclude<Entry, { readonly kind: 'text' }>;
+
+function entryView(first: Other, around: () => Around): ItemView<LiveBlock> {
+  if (first.kind === 'tool') return toolView(around);
+  return first.kind === 'asked' ? askedView(around) : newsView();
+}
+
+function toolView(around: () => Around): ItemView<LiveBlock> {
+  const call = callView();
+  let isUnfolded = false;
+  return {
+    element: call.element,
+    draw(block) {
+      if (block.kind !== 'entry' || block.entry.kind !== 'tool') return;
+      call.draw(block.entry);
+      if (isUnfolded === around().isUnfolded) return;
+      ({ isUnfolded } = around());
+      call.unfold(isUnfolded);
+    },
+  };
+}
+
+/** What the user asked in a run begins it. */
+function askedView(around: () => Around): ItemView<LiveBlock> {
+  const element = h('div', { class: 'block asked' });
+  let drawn: string | null = null;
+  return {
+    element,
+    draw(block) {
+      if (block.kind !== 'entry' || block.entry.kind !== 'asked') return;
+      const text = around().rounds.get(block.entry.runId)?.user_message?.trim() ?? '';
+      setShown(element, text !== '');
+      if (text === drawn) return;
+      drawn = text;
+      element.replaceChildren(...markdownView(text));
+    },
+  };
+}
+
+function newsView(): ItemView<LiveBlock> {
+  const glyph = h('span', { class: 'glyph', 'aria-hidden': 'true' });
+  const text = h('bdi');
+  const element = h('p', { class: 'block news' }, glyph, ' ', text);
+  return {
+    element,
+    draw(block) {
+      if (block.kind !== 'entry' || block.entry.kind !== 'news') return;
+      const { entry } = block;
+      setText(glyph, entry.glyph);
+      setText(text, safeLine(entry.text, 2000));
+      setClass(element, `block news is-${entry.role}`);
+    },
+  };
+}
+
+export const live: Tab = {
+  name: 'live',
+  startsAtEnd: true,
+  source: { ...roundSource, changesWith: (type) => type === 'run.queued' },
+  next: ({ screen, data }) => {
+    const pages = data as Rounds | undefined;
+    const first = shownEvents(screen).find(({ type }) => type === 'run.queued')?.run_id;
+    if (pages === undefined || first === undefined || first === null) return undefined;
+    const known = roundsByRun(pages);
+    const oldest = pages.items[0]?.run_id;
+    const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
+    return !known.has(first) && isOlder && pages.hasOlder ? 'older' : undefined;
+  },
+  make: liveTab,
+};

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { safeLine, safeText } from '../../../src/browser/page/safe-text.ts';
+
+test.each([
+  ['\u001b[31mred\u001b[0m', 'red'],
+  ['\u001b]0;a title\u0007after', 'after'],
+  ['\u001b]8;;https://evil.example\u001b\\link\u001b]8;;\u001b\\', 'link'],
+  ['a\u0000b\u0007c\u009b1md', 'abcd'],
+  ['report \u202egpj.exe', 'report gpj.exe'],
+  ['two\r\n\tlines', 'two lines'],
+])('%j is %j', (text, safe) => {
+  expect(safeLine(text)).toBe(safe);
+});
+
+test('lines and blanks of a text stay', () => {
+  expect(safeText('a\r\n\tb  c')).toBe('a\n\tb  c');
+});
+
+test('a long text is cut, and no character in half', () => {
+  expect(safeLine('x'.repeat(10_000))).toHaveLength(401);
+  expect(safeText('😀😀', 3)).toBe('😀\ufffd…');
+});
+
+test('a hundred thousand escapes are taken in a moment', () => {
+  expect(safeText('\u001b]'.repeat(50_000))).toBe('');
+});
