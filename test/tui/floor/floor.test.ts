@@ -333,7 +333,7 @@ test('of what a run writes the last words show, and how long a call takes is tol
     stream_seq: 1,
     payload: { text },
   } as OfficeEvent;
-  const said = frame(reduce(state, { type: 'events', events: [event], at: AT }), { columns: 130, rows: 24 });
+  const said = frame(reduce(state, { type: 'events', events: [event], at: AT }), { columns: 150, rows: 24 });
   expect(said).toMatch(/^❯ ●.* “….*in between\./m);
   expect(said).toMatch(/shell: python plot\.py, 1:23/);
 });
