@@ -12,8 +12,7 @@ import { makeLog } from '../../../src/log/log.ts';
 import { makeAudit } from '../../../src/operations/audit/audit.ts';
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
-import { makeActAs } from '../../../src/operations/people/act-as.ts';
-import { makeResolveKey, makeUseKey } from '../../../src/operations/people/resolve-key.ts';
+import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import type { NewTurn } from '../../../src/store/lifecycle/accept-run.ts';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
@@ -201,16 +200,11 @@ async function credentials({ store, user, secret }: Fixture, scratch: string, sc
   const settings = () => ({ loginTokenTtlSeconds: 3_600 });
   const audit = makeAudit({ store, clock, log: makeLog({ level: 'fatal' }), deriveKey });
   const { issueToken, resolveToken } = makeLoginTokens({ store, audit, clock, deriveKey, settings });
-  const useKey = makeUseKey({ store, clock });
-  const authenticate = makeAuthenticate({
-    resolveKey: makeResolveKey({ store, clock, useKey }),
-    resolveToken,
-    actAs: makeActAs({ store, audit, clock, useKey }),
-  });
-  const origin = { address: '127.0.0.1', requestId: '' };
+  const actAs = () => Promise.reject(new Error('Nobody acts as another.'));
+  const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken, actAs });
   const { text: token } = await issueToken(user);
   const perSecond = async (credential: string): Promise<number> => {
-    const ask = () => authenticate(credential, false, origin);
+    const ask = () => authenticate(credential, false, { address: '127.0.0.1', requestId: 'bench' });
     await callInLoop(1, { forMs: scale.submitMs / 6 }, ask);
     const { results, failures, seconds } = await callInLoop(1, { forMs: scale.submitMs / 3 }, ask);
     if (failures[0] !== undefined) throw new Error(failures[0]);
