@@ -10,7 +10,10 @@ export interface PathProxy {
 export async function startPathProxy(port: number, path: string, target: string): Promise<PathProxy> {
   const server = createServer((req, res) => {
     const { url = '', method, headers } = req;
-    if (!url.startsWith(`${path}/`)) return void res.writeHead(404).end('Nothing of the daemon is here.');
+    if (!url.startsWith(`${path}/`)) {
+      res.writeHead(404).end('Nothing of the daemon is here.');
+      return;
+    }
     const passed = request(`${target}${url.slice(path.length)}`, { method, headers }, (reply) => {
       res.writeHead(reply.statusCode!, reply.headers);
       reply.pipe(res);
