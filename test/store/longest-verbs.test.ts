@@ -198,7 +198,7 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   budgetsInForce: 'any begun look changed mayBe onChange',
   keys: 'count create get findCredential findNewestUsable hasUsable change revoke touch',
   holdings: 'list',
-  officeLogins: 'create use find end',
+  officeLogins: 'create use find end endAll',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
     'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',

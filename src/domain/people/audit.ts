@@ -20,6 +20,7 @@ export const AUDIT_ACTIONS = {
   'token.rotate': 'signing_key',
   'token.revoke_all': 'signing_key',
   'office_login.create': 'office_login',
+  'office_login.end_all': 'house',
   'connection.create': 'connection',
   'connection.revoke': 'connection',
   'connection.check': 'connection',

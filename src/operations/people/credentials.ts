@@ -19,10 +19,10 @@ export function makeCredentials(parts: CredentialParts) {
   const resolveKey = makeResolveKey({ ...parts, useKey });
   const { issueToken, resolveToken, ...signingKeys } = makeLoginTokens(parts);
   const [throttle, askProvider] = [makeLoginThrottle(parts.clock), makeAskProvider()];
-  const { createOfficeLink, officeLogins } = makeOfficeLogins({ ...parts, throttle, useKey });
+  const { officeLogins, ...officeLinks } = makeOfficeLogins({ ...parts, throttle, useKey });
   return {
     signingKeys,
-    createOfficeLink,
+    officeLinks,
     officeLogins,
     authenticate: makeAuthenticate({ resolveKey, resolveToken, actAs: makeActAs({ ...parts, useKey }) }),
     logIn: makeLogIn({ ...parts, throttle, resolveKey, askProvider, issueToken }),

@@ -64,7 +64,7 @@ beforeAll(async () => {
   ]);
   await fixture.make({
     ...SAMPLES,
-    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
+    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\` $${'x+'.repeat(100)}x$\n\n$$\n${'y+'.repeat(100)}y\n$$\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
     'hostile/index.html': hostile(elsewhere.url),
     'hostile/data.json': '"own"',
     'hostile/worker.js': '',

@@ -67,6 +67,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   logIn: 'entry point',
   officeLogins: 'entry point',
   createOfficeLink: ['office_login.create', ({ key }, v) => v.createOfficeLink(heldBy(key.seq))],
+  endOfficeLogins: ['office_login.end_all', (_, v) => v.endOfficeLogins(ROOT)],
   openFile: 'entry point',
   publicPages: 'entry point',
   acceptTurn: 'of programs',

@@ -456,6 +456,7 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   for (const given of [code, code, cookie]) await store.officeLogins.use(given, cookie);
   await store.officeLogins.find(cookie);
   await store.officeLogins.end(cookie);
+  await store.officeLogins.endAll();
   await keys.get(key.id);
   await keys.findCredential(key.id);
   for (const owner of [null, user.seq]) await keys.list(owner, 0, 1);
