@@ -83,10 +83,10 @@ export function makeOperations(given: OperationParts) {
     auditedAccess: makeAuditedAccess({ access, audit }),
     makeSetup: makeSessionSetup(given),
   };
-  const { authenticate, logIn, officeLogins, createOfficeLink, signingKeys } = makeCredentials(parts);
+  const { authenticate, logIn, officeLogins, officeLinks, signingKeys } = makeCredentials(parts);
   const verbs = verbsOf({
     ...signingKeys,
-    createOfficeLink,
+    ...officeLinks,
     ...makePeopleVerbs(parts),
     ...makeCapabilityVerbs(parts),
     ...makeSessionVerbs(parts),

@@ -175,6 +175,7 @@ test('every setting can be given by the environment and by the file, to the same
     'blobs.s3.path_style': 'false',
     'blobs.s3.encryption': 'aws:kms',
     'office.web': 'false',
+    'publish.time_zone': 'Europe/Zurich',
     'shell.enabled': 'false',
     'workspace.checkpoint': 'step',
     'backup.directory': '/mnt/backup',

@@ -28,7 +28,7 @@ const FEW_ROWS: readonly string[] = [
   DELETE /api/v1/scheduled-tasks/:id, POST /api/v1/scheduled-tasks/:id/run, GET /api/v1/webhooks/:id,
   POST /api/v1/webhook-deliveries/:id/redeliver, GET /api/v1/tokens/keys, POST /api/v1/tokens/rotate,
   POST /api/v1/tokens/revoke-all, GET /api/v1/backups/latest, POST /api/v1/backups/:id/cancel,
-  GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id, POST /api/v1/office-mode/links, GET /share/static/:name,
+  GET /api/v1/office-mode/sessions/:id/computer/browser/:tool_use_id, POST /api/v1/office-mode/links, DELETE /api/v1/office-mode/links, GET /share/static/:name,
   POST /office/login, POST /office/logout, GET /office/assets/:name, GET /office/, GET /office, GET /office/*path,
   GET /api/v1/shares/:share_code, DELETE /api/v1/shares/:share_code, GET /api/v1/public/shares/:share_code`.split(
     /,\s+/,

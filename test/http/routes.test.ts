@@ -162,6 +162,7 @@ const TABLE: readonly string[] = [
   'GET /api/v1/office-mode/sessions/:id/stream office envelope sse',
   'GET /api/v1/office-mode/sessions/:id/run-events/stream office envelope sse',
   'POST /api/v1/office-mode/links office envelope',
+  'DELETE /api/v1/office-mode/links office envelope',
   'GET /api/v1/office-mode/stream office envelope sse',
   'GET /office/api/snapshot web envelope',
   'GET /office/api/live-runs web envelope',

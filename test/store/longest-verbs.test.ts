@@ -196,9 +196,9 @@ const FEW_ROWS: Readonly<Record<string, string>> = {
   teams: 'create get change',
   budgets: 'find list set remove reserve saveHeld forget settleLost release heldOf lookForBudgets',
   budgetsInForce: 'any begun look changed mayBe onChange',
-  keys: 'count create get findCredential hasUsable change revoke touch',
+  keys: 'count create get findCredential findNewestUsable hasUsable change revoke touch',
   holdings: 'list',
-  officeLogins: 'create use find end',
+  officeLogins: 'create use find end endAll',
   signingKeys: 'find findCurrent ensureCurrent list rotate revokeAll',
   sessions:
     'getSetup findAttachment find findContinued deleteSession deleteSessionOfRun listCleanups isBlobInUse hasFiles listLeftCopies findLeftCopies listIdleCopies',

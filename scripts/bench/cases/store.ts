@@ -200,10 +200,11 @@ async function credentials({ store, user, secret }: Fixture, scratch: string, sc
   const settings = () => ({ loginTokenTtlSeconds: 3_600 });
   const audit = makeAudit({ store, clock, log: makeLog({ level: 'fatal' }), deriveKey });
   const { issueToken, resolveToken } = makeLoginTokens({ store, audit, clock, deriveKey, settings });
-  const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken });
+  const actAs = () => Promise.reject(new Error('Nobody acts as another.'));
+  const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken, actAs });
   const { text: token } = await issueToken(user);
   const perSecond = async (credential: string): Promise<number> => {
-    const ask = () => authenticate(credential, false);
+    const ask = () => authenticate(credential, false, { address: '127.0.0.1', requestId: 'bench' });
     await callInLoop(1, { forMs: scale.submitMs / 6 }, ask);
     const { results, failures, seconds } = await callInLoop(1, { forMs: scale.submitMs / 3 }, ask);
     if (failures[0] !== undefined) throw new Error(failures[0]);

@@ -128,7 +128,12 @@ function checkLive({ request, frames, end }: Observation, replayed: readonly Fra
 }
 
 /** What a stream has only where the events of tools are asked for. */
-const EXTRAS: ReadonlySet<string> = new Set(['tool_use', 'tool_result', 'model_wait.started', 'model_wait.ended']);
+const EXTRAS: ReadonlySet<string | null> = new Set([
+  'tool_use',
+  'tool_result',
+  'model_wait.started',
+  'model_wait.ended',
+]);
 
 type Essence = (payload: Record<string, unknown>, run: RunRecord['run']) => string | null;
 

@@ -13,6 +13,8 @@ interface Beginning {
   readonly apiKey: string;
   readonly model: string;
   readonly sessionId: string | undefined;
+  /** The command that began it, for lines to paste. */
+  readonly call: string;
 }
 
 /** Converses until the user leaves; the terminal is then as it was. Throws the context's signal's reason. */
@@ -26,8 +28,7 @@ export async function converse(context: Context, beginning: Beginning): Promise<
     const chat: Chat = { context, keyboard, prompt, transcript, ...beginning };
     transcript.note('/help lists what you can do here; Ctrl-D ends.');
     await takeTurns(chat, openHistory(io.environment));
-    if (chat.sessionId !== undefined)
-      transcript.note(`Continue with: ${context.call} chat --session ${chat.sessionId}`);
+    if (chat.sessionId !== undefined) transcript.note(`Continue with: ${beginning.call} --session ${chat.sessionId}`);
   } finally {
     keyboard.close();
   }

@@ -70,6 +70,16 @@ export function requireApiKey({ call, locations }: Context): string {
   throw new CommandError('usage', 'ERRAND_API_KEY must contain an API key.', how);
 }
 
+/**
+ * The same, or what makes the operator behind the control socket act as a user, with the key that the user was given last (0057). Throws
+ * `usage`.
+ */
+export function requireApiKeyOrUser(context: Context, username: string | undefined): string {
+  if (username === undefined) return requireApiKey(context);
+  if (context.locations.url === null) return `as:${encodeURIComponent(username)}`;
+  throw new CommandError('usage', '--as works beside the daemon, on its control socket: without --url.');
+}
+
 /** The address of the daemon: that of `--url`, otherwise the socket in the data directory (K1). */
 function addressOf(locations: Locations): Address {
   if (locations.url === null) return { socketPath: locations.socketPath };

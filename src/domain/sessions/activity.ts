@@ -51,3 +51,11 @@ function oneLine(text: string): string {
   if (characters.length <= MAX_CHARACTERS) return whole;
   return `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…`;
 }
+
+const ASKS = 'asks ';
+
+/** What an agent does that waits for a person, such as `waits for Ann: Which currency?`. `activity`: its call. */
+export function waitOf(person: string, activity: string | null): string {
+  const question = activity?.startsWith(ASKS) ? activity.slice(ASKS.length) : '';
+  return question === '' ? `waits for ${person}` : `waits for ${person}: ${question}`;
+}

@@ -1,6 +1,6 @@
 // A run as a row of Office Mode, and the words that describe it to people (§2.14, G1, G15).
 import { compact } from '../figures.ts';
-import { activityOf } from './activity.ts';
+import { activityOf, waitOf } from './activity.ts';
 import { UNASSIGNED_TEAM } from './office.ts';
 import { isTerminal, type RunError, type RunState } from './run.ts';
 
@@ -81,12 +81,13 @@ export function figuresOf({ totalTokens: tokens, costUsd, toolCount: tools }: Of
 /** What the agent does now; null when the run is over. */
 export function detailOf(run: OfficeRun): string | null {
   if (isTerminal(run.status)) return null;
-  if (run.status === 'waiting') return `waits for ${nameOf(run)}`;
   if (run.status === 'queued') return 'waits for its turn';
   if (run.status === 'finalizing') return 'finishes';
+  const activity = run.call === null ? null : activityOf(run.call.name, run.call.input);
+  if (run.status === 'waiting') return waitOf(nameOf(run), activity);
   if (run.modelWait !== null) return `waits for the model ${run.modelWait.model}`;
   if (run.isWriting) return 'writes';
-  return run.call === null ? 'thinks' : activityOf(run.call.name, run.call.input);
+  return activity ?? 'thinks';
 }
 
 const nameOf = ({ fullName, username }: OfficeRun) => (fullName === '' ? username : fullName);

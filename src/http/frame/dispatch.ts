@@ -94,7 +94,7 @@ async function identify(route: Route, ctx: RouterContext, parts: DispatchParts):
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
   const cookie = guard === 'web' && credential === null ? readOfficeCookie(ctx.req) : null;
   const identity = () =>
-    cookie === null ? operations.authenticate(credential, viaSocket) : operations.officeLogins.identify(cookie);
+    cookie === null ? operations.authenticate(credential, viaSocket, origin) : operations.officeLogins.identify(cookie);
   const admit = async () => callerAt(guard, await identity(), origin);
   const caller = await admit();
   return { caller, owner: ownerOf(caller), address, admit };

@@ -7,7 +7,7 @@ import { html, Html } from '../replies/html.ts';
 import type { Reply } from '../replies/reply.ts';
 
 const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}' +
+  ':root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:3rem auto;padding:0 1rem}' +
   'dt{margin-top:1rem}dd{margin:0}code{font-size:1.05em;overflow-wrap:anywhere}';
 
 /** Nothing but its own style. */
@@ -20,7 +20,7 @@ const POLICY = [
 ].join('; ');
 
 /** Programs, which don't ask for HTML, are told that nothing is here. */
-export function makeFrontPage(settings: () => Pick<Settings, 'aliases'>) {
+export function makeFrontPage(settings: () => Pick<Settings, 'aliases' | 'office'>) {
   return ({ req, bases }: Pick<Exchange, 'req' | 'bases'>): Reply<Html> => {
     if (req.headers.accept?.includes('text/html') !== true) throw new ErrandError('not_found', 'No such endpoint.');
     return {
@@ -31,12 +31,12 @@ export function makeFrontPage(settings: () => Pick<Settings, 'aliases'>) {
         'Cache-Control': 'no-cache',
         Vary: 'Accept',
       },
-      body: render(bases.own, settings().aliases),
+      body: render(bases.own, settings()),
     };
   };
 }
 
-function render(base: string, hasAliases: boolean): Html {
+function render(base: string, { aliases, office }: Pick<Settings, 'aliases' | 'office'>): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -52,9 +52,9 @@ function render(base: string, hasAliases: boolean): Html {
 <dl>
 <dt>Base URL for OpenAI clients</dt><dd><code>${base}/openapi/v1</code></dd>
 <dt>Base URL for Anthropic clients</dt><dd><code>${base}/openapi</code></dd>
-${hasAliases && html`<dt>In short</dt><dd><code>${base}/v1</code> and <code>${base}</code></dd>`}
+${aliases && html`<dt>In short</dt><dd><code>${base}/v1</code> and <code>${base}</code></dd>`}
 </dl>
-<p><a href="/openapi.json">Description of the interface</a> · <a href="/readyz">Whether it takes new turns</a></p>
+<p>${office.web && html`<a href="office">Office Mode</a>, for administrators · `}<a href="openapi.json">Description of the interface</a> · <a href="readyz">Whether it takes new turns</a></p>
 </body>
 </html>
 `;

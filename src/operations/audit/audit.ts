@@ -40,7 +40,7 @@ export const SAME_READ_MS = 10 * 60_000;
 /** The same for a list: it may be polled, and what is on it changes. */
 export const SAME_LIST_MS = 60_000;
 /** The target of a list of all users' things. */
-const INSTALLATION: AuditTarget = { id: 'house' };
+export const INSTALLATION: AuditTarget = { id: 'house' };
 
 /** What is recorded, and how. Nothing is recorded of callers who reach only their own things. */
 export interface Audit {

@@ -7,7 +7,7 @@ import { type CodeRefusal, COOKIE_MS } from '../../domain/people/office-login.ts
 import type { Administrator, Identity } from '../../domain/people/user.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Store } from '../../store/open-store.ts';
-import { type Audit, itself } from '../audit/audit.ts';
+import { type Audit, INSTALLATION, itself } from '../audit/audit.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { UseKey } from './resolve-key.ts';
 
@@ -43,6 +43,7 @@ const REFUSALS: Readonly<Record<CodeRefusal, string>> = {
   used: 'This code was used already: it is good for one browser.',
   late: 'This code is older than 5 minutes.',
 };
+const OFF = 'Office Mode in browsers is off: the setting office.web is false.';
 const ANOTHER = 'Ask for another link: errand office --web';
 
 export function makeOfficeLogins(parts: OfficeLoginParts) {
@@ -50,6 +51,8 @@ export function makeOfficeLogins(parts: OfficeLoginParts) {
 
   /** Throws `unauthenticated` for a cookie that has ended or whose key has, `forbidden` when the key's owner is disabled. */
   async function identify(cookie: string): Promise<Identity> {
+    // Streams that are open end then, as when its key does.
+    if (!settings().office.web) throw new ErrandError('unauthenticated', OFF);
     const holder = await store.officeLogins.find(hashOf(cookie));
     if (holder === undefined)
       throw new ErrandError('unauthenticated', `This log-in to Office Mode has ended. ${ANOTHER}`);
@@ -59,13 +62,17 @@ export function makeOfficeLogins(parts: OfficeLoginParts) {
   return {
     /** Makes a link for a browser. Throws `conflict` where browsers are not served, `rate_limited` when there are too many log-ins. */
     createOfficeLink: async (caller: Administrator): Promise<OfficeLink> => {
-      if (!settings().office.web)
-        throw new ErrandError('conflict', 'Office Mode in browsers is off: the setting office.web is false.');
+      if (!settings().office.web) throw new ErrandError('conflict', OFF);
       const code = makeSecret();
       const login = { id: newId(clock.now()), keySeq: keyOf(caller), codeSha256: hashOf(code) };
       const { endsAt } = await store.officeLogins.create(login, audit.change(caller, 'office_login.create', itself));
       return { code, expiresAt: endsAt };
     },
+
+    /** Ends all log-ins of browsers, and links that nobody has opened. */
+    endOfficeLogins: async (caller: Administrator): Promise<{ readonly count: number }> => ({
+      count: await store.officeLogins.endAll(audit.change(caller, 'office_login.end_all', () => INSTALLATION)),
+    }),
 
     officeLogins: {
       identify,

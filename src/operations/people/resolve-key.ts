@@ -1,20 +1,15 @@
 // The one place that turns the text of an API key into its identity (§5, B3, B5).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { ApiKey, KeyIdentity, User } from '../../domain/people/user.ts';
+import type { KeyIdentity } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
+import type { HeldKey } from '../../store/people/keys.ts';
 import { parseKey, secretMatches } from './secrets.ts';
 
 /** `last_used_at` is written at most this often, so that a busy key does not add a write to every request. */
 const TOUCH_MS = 60_000;
 
 export type ResolveKey = (text: string) => Promise<KeyIdentity>;
-
-/** A key with its owner, as they are now. */
-export interface HeldKey {
-  readonly key: ApiKey;
-  readonly user: User;
-}
 
 /** Takes a key for used. Throws `unauthenticated` for a revoked or expired one, `forbidden` for a disabled owner. */
 export type UseKey = (owned: HeldKey) => KeyIdentity;

@@ -10,6 +10,9 @@ const MAX_EXPANSIONS = 500;
 /** Of what TeX measures: in em, and in pixels. */
 const MAX_SIZE: [number, number] = [20, 400];
 
+/** Browsers break no formula at the end of a line: a longer one in a line scrolls by itself where it has no room. */
+const MAX_SHORT_CHARACTERS = 40;
+
 /** A formula as it is written. */
 export interface Formula {
   readonly tex: string;
@@ -24,8 +27,10 @@ export function renderFormulas(formulas: readonly Formula[]): string[] {
     const made = left > 0 ? mathmlOf(formula) : undefined;
     left -= made?.length ?? 0;
     if (made === undefined) return sourceOf(formula);
-    if (!formula.isDisplay) return made;
-    return `<span class="scroll formula" tabindex="0" role="group" aria-label="Formula">${made}</span>`;
+    const { isDisplay, tex } = formula;
+    if (!isDisplay && tex.length <= MAX_SHORT_CHARACTERS) return made;
+    const kind = isDisplay ? 'formula' : 'wide';
+    return `<span class="scroll ${kind}" tabindex="0" role="group" aria-label="Formula">${made}</span>`;
   });
 }
 

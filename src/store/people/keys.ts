@@ -25,21 +25,29 @@ export interface OwnedKey extends ApiKey {
 const OWNED_KEY = rowKind<OwnedKey>({ ...API_KEY.fields, userId: plain, username: plain });
 const OWNED = 'SELECT k.*, u.id AS user_id, u.username FROM api_keys k JOIN users u ON u.seq = k.user_seq';
 
-/** A key, its owner, and the hash of its secret in hexadecimal. */
-export interface KeyCredential {
+/** A key with its owner, as they are now. */
+export interface HeldKey {
   readonly key: ApiKey;
   readonly user: User;
+}
+
+/** And the hash of its secret in hexadecimal. */
+export interface KeyCredential extends HeldKey {
   readonly secretSha256: string;
 }
 
 /** The owner's columns have a prefix. */
 const OWNER = rowKind<User>(USER.fields, 'owner_');
 
+const HELD_KEY = rowKind<HeldKey>({ key: API_KEY, user: OWNER });
 const CREDENTIAL = rowKind<KeyCredential>({ key: API_KEY, user: OWNER, secretSha256: plain });
 
 /** Every request reads one. */
 const BY_ID = `SELECT ${API_KEY.of('k')}, hex(k.secret_sha256) AS secret_sha256, ${OWNER.of('u')}
   FROM api_keys k JOIN users u ON u.seq = k.user_seq WHERE k.id = ?`;
+
+const NEWEST_USABLE = `SELECT ${API_KEY.of('k')}, ${OWNER.of('u')} FROM api_keys k JOIN users u ON u.seq = k.user_seq
+  WHERE k.user_seq = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?) ORDER BY k.seq DESC LIMIT 1`;
 
 /** The verbs on API keys. Ids are the public ids. */
 export function makeApiKeys(database: Database) {
@@ -74,6 +82,11 @@ export function makeApiKeys(database: Database) {
       const sql = `SELECT 1 FROM api_keys WHERE user_seq = ? AND name = ? AND revoked_at IS NULL
         AND (expires_at IS NULL OR expires_at > ?) LIMIT 1`;
       return (yield* tx.get(sql, userSeq, name, at)) !== undefined;
+    }),
+
+    /** The newest key of a user that is neither revoked nor expired, or undefined. */
+    findNewestUsable: read(function* (tx: Reader, userSeq: number, at: number): Step<HeldKey | undefined> {
+      return yield* tx.rows(HELD_KEY).get(NEWEST_USABLE, userSeq, at);
     }),
 
     /** Changes a key for the sessions that it opens from now on. Throws `not_found`. */

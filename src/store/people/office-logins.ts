@@ -93,6 +93,12 @@ export function makeOfficeLogins(database: Database) {
       const sql = `UPDATE office_logins SET ends_at = database_now() WHERE cookie_sha256 = ? AND ends_at > database_now()`;
       yield* tx.run(sql, cookieSha256);
     }),
+
+    /** Ends all that haven't, codes too. Returns how many. */
+    endAll: (note?: Note<number>): Promise<number> =>
+      auditedWrite(note, function* (tx) {
+        return yield* tx.count('UPDATE office_logins SET ends_at = database_now() WHERE ends_at > database_now()');
+      }),
   };
 }
 

@@ -44,7 +44,14 @@ function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>
     { title: 'TEAM', width: 9, most: 12, worth: 30, isLuxury: true, cell: (row) => span(row.teamName ?? '–', 'dim') },
     ...(hasNodes ? [NODE] : []),
     { title: 'TIME', width: 7, worth: 80, align: 'end', cell: (row) => span(timeOf(row, now + skewMs), quiet(row)) },
-    { title: 'TOKENS', width: 7, worth: 40, align: 'end', cell: (row) => span(compact(row.tokens), 'dim') },
+    {
+      title: 'TOKENS',
+      width: 7,
+      worth: 40,
+      isLuxury: true,
+      align: 'end',
+      cell: (row) => span(compact(row.tokens), 'dim'),
+    },
     { title: 'COST', width: 7, worth: 50, align: 'end', cell: (row) => span(money(row.cost), 'money') },
     {
       title: 'NOW',
@@ -84,8 +91,9 @@ function progress(row: Row, width: number): readonly Span[] {
 
 /** What stands behind is shown even where the rest is cut; of words that are being written, the last ones are. */
 function doingCell(row: Row, at: number, width: number): readonly Span[] {
-  const { text, after, role, isTail } = doingOf(row, at);
+  const { text, after, staysBehind, role, isTail } = doingOf(row, at);
   if (isTail) return [span(`“${fitTail(text, width - 1)}`, role)];
+  if (!staysBehind && shownWidth(text) + after.length > width) return [cell(text, width, role)];
   const room = Math.max(0, width - after.length);
   return [cell(text, Math.min(room, shownWidth(text)), role), span(after, role)];
 }

@@ -14,7 +14,7 @@ import { lastLines } from '../transcript/entry-lines.ts';
 
 /** From here on there is room for it. */
 const WIDE = 160;
-const SHARE = 0.42;
+const SHARE = 0.38;
 const MOST = 110;
 /** Lines of what the run was asked. */
 const ASKED = 3;

@@ -43,8 +43,9 @@ function spent({ overview, loadedAt }: Office): readonly Group[] {
   if (loadedAt === null) return [];
   const { total_cost_usd: cost, total_tokens: tokens } = overview;
   return [
-    group(12, span('   today', 'dim')),
-    group(90, span(`   ${money(cost)}`, 'money')),
+    group(90, span('  ')),
+    group(12, span(' today', 'dim')),
+    group(90, span(` ${money(cost)}`, 'money')),
     group(60, span(` · ${compact(tokens)}`, 'dim')),
     group(14, span(' tokens', 'dim')),
   ];
@@ -52,20 +53,21 @@ function spent({ overview, loadedAt }: Office): readonly Group[] {
 
 /** Columns of the meter of the slots, and of the graph. */
 const METER = 12;
-const GRAPH = 30;
+const GRAPH = 24;
 
 function queued({ queue }: Office): readonly Group[] {
   if (queue === null) return [];
   const { busy, slots, total } = queue;
   const [filled, rest] = barOf(slots === 0 ? 0 : busy / slots, METER);
   const meter = [
-    span(`  ${'━'.repeat(filled)}`, busy >= slots ? 'waiting' : 'running'),
+    span(` ${'━'.repeat(filled)}`, busy >= slots ? 'waiting' : 'running'),
     span('─'.repeat(rest), 'faint'),
   ];
   return [
-    group(16, span('   slots', 'dim')),
+    group(50, span('  ')),
+    group(16, span(' slots', 'dim')),
     group(10, ...meter),
-    group(50, span(`  ${busy}/${slots}`, 'dim')),
+    group(50, span(` ${busy}/${slots}`, 'dim')),
     ...(total > 0 ? [group(55, span(` · queue ${compact(total)}`, 'pending'))] : []),
     ...nodes(queue),
   ];

@@ -7,14 +7,6 @@ export function describeCall(name: string, input: JsonValue | undefined): string
   return activityOf(name, JSON.stringify(input ?? {}));
 }
 
-/** What an agent does that waits for a person; `asked`: what it did before, such as `asks Which currency?`. */
-export function describeWait(name: string, asked: string | null = null): string {
-  const question = asked?.startsWith(ASKS) ? asked.slice(ASKS.length) : '';
-  return question === '' ? `waits for ${name}` : `waits for ${name}: ${question}`;
-}
-
-const ASKS = 'asks ';
-
 export const THINKS = 'thinks';
 /** Its model writes a text. */
 export const WRITES = 'writes';

@@ -5,10 +5,11 @@ import type { Role } from '../text/line.ts';
 import { THINKS, WRITES } from './activity.ts';
 import type { Row } from './office.ts';
 
-/** `after` stands behind the text even where that is cut. `isTail`: what matters of the text is its end. */
+/** `after` stands behind the text, where there is room for both, or even where the text is cut. `isTail`: what matters of the text is its end. */
 export interface Doing {
   readonly text: string;
   readonly after: string;
+  readonly staysBehind: boolean;
   readonly role: Role;
   readonly isTail: boolean;
 }
@@ -22,7 +23,7 @@ export function doingOf(row: Row, at: number): Doing {
   if (row.status === 'failed') return doing(row.error ?? 'failed', 'failed');
   if (row.modelWait !== null) {
     const { model, why, since } = row.modelWait;
-    return doing(`${model} ${why}`, 'waiting', `, ${stopwatch(at - since)}`);
+    return { ...doing(`${model} ${why}`, 'waiting', `, ${stopwatch(at - since)}`), staysBehind: true };
   }
   if (row.isWaiting) return doing(row.now ?? 'waits', 'waiting', lasting(row, at));
   if (row.status === 'running' && row.words !== null) return { ...doing(row.words, 'plain'), isTail: true };
@@ -31,7 +32,13 @@ export function doingOf(row: Row, at: number): Doing {
   return doing(row.finishedAt === null ? '' : relativeTime(row.finishedAt, at), 'dim');
 }
 
-const doing = (text: string, role: Role, after = ''): Doing => ({ text, after, role, isTail: false });
+const doing = (text: string, role: Role, after = ''): Doing => ({
+  text,
+  after,
+  staysBehind: false,
+  role,
+  isTail: false,
+});
 
 function lasting({ updatedAt }: Row, at: number): string {
   return at - updatedAt < LONG_MS ? '' : `, ${stopwatch(at - updatedAt)}`;

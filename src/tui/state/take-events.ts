@@ -1,9 +1,10 @@
 // Takes events of the office's stream into its rows, between two snapshots.
 import type { OfficeEvent } from '../../client/office-stream.ts';
+import { waitOf } from '../../domain/sessions/activity.ts';
 import type { EventType } from '../../domain/sessions/journal-event.ts';
 import type { PayloadWire } from '../../wire/event-payloads.ts';
 import type { RunWords } from '../../wire/office/stream.ts';
-import { describeCall, describeModelWait, describeWait, THINKS } from './activity.ts';
+import { describeCall, describeModelWait, THINKS } from './activity.ts';
 import {
   hasNodes,
   type Office,
@@ -42,7 +43,7 @@ const CHANGES: { readonly [T in EventType]?: (payload: PayloadWire<T>, row: Row,
   tool_use: ({ name, input }, row) => ({ ...atWork(row), now: describeCall(name, input) }),
   tool_result: () => ({ now: THINKS }),
   'user_input.requested': (_payload, row) => ({
-    now: describeWait(row.fullName || row.username, row.now),
+    now: waitOf(row.fullName || row.username, row.now),
     isWaiting: true,
   }),
   'user_input.answered': () => ({ now: THINKS, isWaiting: false }),

@@ -51,6 +51,8 @@ export function openInput(stdin: ReadStream): TerminalInput {
   };
   stdin.setEncoding('utf8');
   stdin.on('data', onData);
+  // It may have been closed before.
+  stdin.resume();
 
   return {
     keys,

@@ -1,8 +1,8 @@
 // Office Mode in a browser (0054): its page and files, and logging in and out. What it reads is the table of `office.ts`, under another prefix.
 import { endpoints } from '../endpoint.ts';
 import type { Addressing } from '../publishing/file.ts';
-import { made, record, request } from '../shapes/record.ts';
-import { string, text, time } from '../shapes/scalars.ts';
+import { called, made, record, request } from '../shapes/record.ts';
+import { integer, string, text, time } from '../shapes/scalars.ts';
 import { named, type Static } from '../shapes/shape.ts';
 
 /** A link that logs one browser in, once. What follows `#` is never sent. */
@@ -16,6 +16,9 @@ export const officeLink = named(
     expiresAt: time,
   }),
 );
+
+/** How many log-ins of browsers, and links that nobody has opened, were ended. */
+export const officeEnded = named('OfficeEnded', record({ count: called('ended', integer({ from: 0 })) }));
 
 const codeOfLink = named('OfficeCode', request({ code: text({ max: 200 }) }));
 export type OfficeCodeWire = Static<typeof codeOfLink>;

@@ -4,7 +4,7 @@ import { endpoints, idOf } from '../endpoint.ts';
 import { officeEvent } from '../journal-event.ts';
 import { pageQuery } from '../listing.ts';
 import { fileTree } from '../sessions/artifact.ts';
-import { officeLink } from './browser.ts';
+import { officeEnded, officeLink } from './browser.ts';
 import {
   contextUsage,
   EXPORT_NOT_READY,
@@ -51,5 +51,6 @@ export const office = endpoints('office', 'envelope', {
   watchSession: { route: 'GET /api/v1/office-mode/sessions/:id/stream', summary: 'Watch a session as it happens', ...ofSession, ...stream, query: sessionStreamQuery, events: officeEvent },
   watchRun: { route: 'GET /api/v1/office-mode/sessions/:id/run-events/stream', summary: 'Watch one run of a session as it happens', ...ofSession, ...stream, query: runStreamQuery, events: officeEvent },
   createLink: { route: 'POST /api/v1/office-mode/links', summary: 'Make a link that logs one browser in to Office Mode, once', operation: 'createOfficeLink', reply: officeLink, statuses: [201], base: 'own' },
+  endLogins: { route: 'DELETE /api/v1/office-mode/links', summary: 'End all log-ins of browsers to Office Mode, and its links', operation: 'endOfficeLogins', reply: officeEnded },
   watchAll: { route: 'GET /api/v1/office-mode/stream', summary: 'Watch all runs', ...stream, query: floorStreamQuery, events: floorEvent },
 });

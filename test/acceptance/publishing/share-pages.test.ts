@@ -49,6 +49,10 @@ const done = (async () => {
 </body>`;
 
 const LONG = 'x'.repeat(180);
+const HEADINGS = `# content\n\n## version\n\n## "><script>document.title = 'ran'</script>\n\n## body\n\n## ${'long '.repeat(3_000)}\n\n## __proto__
+
+<a id="content" name="body" class="contents masthead">x</a> $\\text{</math><script>document.title = 'ran'</script>}$[^1]\n
+[^1]: <script>document.title = 'ran'</script> [x](javascript:x)\n`;
 const RUNS = "document.documentElement.setAttribute('ran', ''); document.title = 'ran'";
 
 beforeAll(async () => {
@@ -60,13 +64,15 @@ beforeAll(async () => {
   ]);
   await fixture.make({
     ...SAMPLES,
-    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\`\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
+    'wide/index.md': `# ${LONG}\n\n${LONG} \`${LONG}\` $${'x+'.repeat(100)}x$\n\n$$\n${'y+'.repeat(100)}y\n$$\n\n|${LONG}|b|\n|-|-|\n|1|${LONG}|\n\n${'> '.repeat(50)}deep\n\n${'- '.repeat(40)}deep\n\n<details><summary>More</summary>Folded.</details>\n`,
     'hostile/index.html': hostile(elsewhere.url),
     'hostile/data.json': '"own"',
     'hostile/worker.js': '',
     'hostile/evil.svg': `<svg xmlns="http://www.w3.org/2000/svg"><script>${RUNS}</script></svg>`,
     'hostile/evil.xml': `<a><script xmlns="http://www.w3.org/1999/xhtml">${RUNS}</script></a>`,
     'hostile/evil.xhtml': `<html xmlns="http://www.w3.org/1999/xhtml"><body><script>${RUNS}</script></body></html>`,
+    'hostile/evil.csv': `<img src=x onerror="${RUNS}">,"<script>${RUNS}</script>"\n"=HYPERLINK(""javascript:x"")",${LONG.repeat(60)}\n`,
+    'hostile/headings/index.md': HEADINGS,
     'hostile/evil.md':
       '# Hi\n\n<script>document.title = "x"</script><img src=x onerror="document.title = 1">[j](javascript:x)',
   });
@@ -455,6 +461,25 @@ describe.skipIf(!chromium.ok)('hostile HTML', () => {
         false,
       );
       expect(await page.content()).toContain('ran');
+    },
+  );
+
+  test.each(['evil.csv', 'headings/index.md'])(
+    '%s is text, on a page that stays as it was',
+    { tags: ['F3'] },
+    async (path) => {
+      const { key } = await fixture.publish({ name: 'Evil', entry_path: `/hostile/${path}` });
+      const { page, complaints } = await open(`${fixture.daemon.url}/share/p/${key}`, {
+        viewport: { width: 360, height: 740 },
+      });
+      expect(await page.title()).toBe('Evil');
+      expect(
+        await page.locator('main script, main form, main [onerror], main [style], main [href^=java]').count(),
+      ).toBe(0);
+      expect(await page.evaluate("document.querySelector('#content').tagName")).toBe('MAIN');
+      expect(await page.evaluate('document.body.tagName + document.documentElement.scrollWidth')).toBe('BODY360');
+      expect(await findings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
     },
   );
 

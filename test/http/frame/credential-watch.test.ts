@@ -78,9 +78,9 @@ async function fixtureWithKey() {
     play: () => undefined,
     parts: { clock },
     operations: {
-      authenticate: async (credential, viaSocket) => {
+      authenticate: async (...given) => {
         if (refusal !== undefined) throw refusal;
-        return original(credential, viaSocket);
+        return original(...given);
       },
     },
   });

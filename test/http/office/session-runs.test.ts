@@ -137,7 +137,7 @@ describe('runs of a session', () => {
     const calls = [{ id: 'q', name: 'ask_user', input: { question: 'Which?' } }];
     await at.rows.store.runs.recordStep(fenceOf(run), aStep({ calls }), MODEL);
     await at.rows.store.runs.waitForUser(fenceOf(run), question);
-    expect(await rowsOf(run)).toMatchObject([{ detail: 'waits for Mara Vogt', status: 'running' }]);
+    expect(await rowsOf(run)).toMatchObject([{ detail: 'waits for Mara Vogt: Which?', status: 'running' }]);
     const { stopRun } = at.rows.store.runs;
     await stopRun({ sessionSeq: run.sessionSeq, runSeq: run.seq }, 'user_requested_stop');
     expect(await rowsOf(run)).toMatchObject([{ detail: null, status: 'idle', progress: 100 }]);

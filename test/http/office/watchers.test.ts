@@ -89,7 +89,8 @@ test('a role taken, a key revoked or an account disabled in the store ends the s
     operations: { authenticate: (...credential) => authenticate!(...credential) },
   });
   const resolveToken = () => Promise.reject(new Error('There are no tokens.'));
-  authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock: fakeClock() }), resolveToken });
+  const actAs = () => Promise.reject(new Error('Nobody acts as another.'));
+  authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock: fakeClock() }), resolveToken, actAs });
   const administrator = async (username: string) => {
     const nobody = {
       fullName: '',

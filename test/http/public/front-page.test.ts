@@ -11,7 +11,7 @@ test('a browser is told what this is, and what clients are given', { tags: ['M5-
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toContain('text/html');
   const page = await answer.text();
-  for (const words of ['/openapi/v1</code>', '/openapi</code>', '/v1</code>', '/openapi.json', '/readyz'])
+  for (const words of ['/openapi/v1</code>', '/openapi</code>', '/v1</code>', '"office"', '"openapi.json"', '"readyz"'])
     expect(page).toContain(words);
   expect(page).toContain('https://a.example/&quot;&gt;&lt;script&gt;');
   expect(page).not.toContain(VERSION);
@@ -19,7 +19,7 @@ test('a browser is told what this is, and what clients are given', { tags: ['M5-
 });
 
 test('it loads nothing and runs nothing', { tags: ['M5-front'] }, async () => {
-  const { url } = await openFixture({ settings: { aliases: false } });
+  const { url } = await openFixture({ settings: { aliases: false, office: { web: false } } });
   const { headers, ...answer } = await fetch(url, { headers: BROWSER }).then(async (one) => ({
     headers: one.headers,
     text: await one.text(),
@@ -32,6 +32,7 @@ test('it loads nothing and runs nothing', { tags: ['M5-front'] }, async () => {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style));
   expect(policy).toContain(Buffer.from(digest).toString('base64'));
   expect(answer.text).not.toContain('In short');
+  expect(answer.text).not.toContain('Office');
 });
 
 test('programs are told that nothing is here, as before', { tags: ['M5-front'] }, async () => {

@@ -67,6 +67,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   logIn: 'entry point',
   officeLogins: 'entry point',
   createOfficeLink: ['office_login.create', ({ key }, v) => v.createOfficeLink(heldBy(key.seq))],
+  endOfficeLogins: ['office_login.end_all', (_, v) => v.endOfficeLogins(ROOT)],
   openFile: 'entry point',
   publicPages: 'entry point',
   acceptTurn: 'of programs',
@@ -295,8 +296,8 @@ test('every verb says whether it is recorded', { tags: ['G10'] }, async () => {
 
 test('every action is that of a verb', () => {
   const actions = new Set(RECORDED.map(([, [action]]) => action));
-  // The daemon's own: test/retention/retention.test.ts.
-  expect([...actions, 'audit.remove'].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+  // The daemon's own: test/retention/retention.test.ts. Of whoever acts as a user: test/operations/people/authenticate.test.ts.
+  expect([...actions, 'audit.remove', 'key.use'].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });
 
 test.each(RECORDED)(

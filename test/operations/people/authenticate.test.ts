@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
-import { makeResolveKey } from '../../../src/operations/people/resolve-key.ts';
+import { makeActAs } from '../../../src/operations/people/act-as.ts';
+import { makeResolveKey, makeUseKey } from '../../../src/operations/people/resolve-key.ts';
 import { makeKey } from '../../../src/operations/people/secrets.ts';
 import { auditOf } from '../../support/store/audit.ts';
 import { storeFixture } from '../../support/store/store-fixture.ts';
@@ -26,7 +27,14 @@ async function fixture(expiresInMs: number | null = null) {
     deriveKey,
     settings: () => ({ loginTokenTtlSeconds: 60 }),
   });
-  const resolve = makeAuthenticate({ resolveKey: makeResolveKey(stores), resolveToken: tokens.resolveToken });
+  const useKey = makeUseKey(stores);
+  const authenticate = makeAuthenticate({
+    resolveKey: makeResolveKey({ ...stores, useKey }),
+    resolveToken: tokens.resolveToken,
+    actAs: makeActAs({ ...stores, audit: auditOf(stores), useKey }),
+  });
+  const resolve = (credential: string | null, viaSocket: boolean) =>
+    authenticate(credential, viaSocket, { address: 'socket', requestId: 'r' });
   return { ...stores, tokens, resolve, secret: fresh.text, key };
 }
 
@@ -97,4 +105,37 @@ test('the last enabled administrator can be neither disabled nor demoted', async
   await expect(store.users.change('mara', { disabled: true })).rejects.toMatchObject({ reason: 'conflict' });
   await expect(store.users.change('mara', { role: 'user' })).rejects.toMatchObject({ reason: 'conflict' });
   expect(await store.users.get('mara')).toMatchObject({ role: 'admin', disabled: false });
+});
+
+test('the operator behind the socket acts as a user, with the newest key of his that is valid, which is recorded', {
+  tags: ['B5-as-user'],
+}, async () => {
+  const { resolve, key, store, clock, user } = await fixture();
+  const newer = async (expiresAt: number | null) => {
+    const fresh = makeKey();
+    const rest = { userSeq: user.seq, name: '', model: null, target: 'free', projectId: null } as const;
+    return store.keys.create({ ...fresh, ...rest, scope: 'conversation', expiresAt });
+  };
+  expect(await resolve('as:mara', true)).toMatchObject({
+    kind: 'key',
+    key: { id: key.id },
+    user: { username: 'mara' },
+  });
+  const [second, third] = [await newer(null), await newer(clock.now() + 60_000)];
+  expect(await resolve('as:mara', true)).toMatchObject({ key: { id: third.id } });
+  clock.advance(60_000);
+  expect(await resolve('as:mara', true)).toMatchObject({ key: { id: second.id } });
+  const every = { actor: null, action: 'key.use', targetId: null, sessionId: null, fromAt: null, toAt: null } as const;
+  const { items } = await store.audit.list(every, { beforeId: null, afterId: 0, limit: 10 });
+  expect(items.map(({ targetId }) => targetId).toSorted()).toEqual([key.id, second.id, third.id].toSorted());
+  expect(items[0]!.actor).toMatchObject({ username: 'operator', via: 'socket' });
+  for (const { id } of await store.keys.list(user.seq, 0, 100)) await store.keys.revoke(id);
+  await expect(resolve('as:mara', true)).rejects.toMatchObject({ reason: 'unprocessable' });
+  await expect(resolve('as:nobody', true)).rejects.toMatchObject({ reason: 'not_found' });
+  await expect(resolve('as:%', true)).rejects.toMatchObject({ reason: 'unauthenticated' });
+});
+
+test('nobody but the operator acts as a user', async () => {
+  const { resolve } = await fixture();
+  await expect(resolve('as:mara', false)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });

@@ -16,7 +16,7 @@ async function fixture() {
   const stores = await storeFixture();
   const { store, clock, user, key } = stores;
   let web = true;
-  const { createOfficeLink, officeLogins } = makeOfficeLogins({
+  const { officeLogins, ...links } = makeOfficeLogins({
     store,
     clock,
     audit: auditOf({ store }),
@@ -26,10 +26,10 @@ async function fixture() {
   });
   const root: Administrator = { kind: 'key', user, key, reach: 'all', origin: OPERATOR.origin };
   const cookieOf = async (caller: Administrator = root) => {
-    const { code } = await createOfficeLink(caller);
+    const { code } = await links.createOfficeLink(caller);
     return (await officeLogins.logIn(code, HERE)).text;
   };
-  return { ...stores, ...officeLogins, createOfficeLink, root, cookieOf, turnOff: () => (web = false) };
+  return { ...stores, ...officeLogins, ...links, root, cookieOf, turnOff: () => (web = false) };
 }
 
 test('a link of a key logs its owner in, as that key, for eight hours', async () => {
@@ -162,9 +162,24 @@ test('a code of a key that was revoked logs nobody in', async () => {
   await expect(logIn(code, HERE)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });
 
-test('where browsers are not served there are no links', async () => {
-  const { createOfficeLink, root, turnOff } = await fixture();
+test('all can be ended together, links too, and the log has it', async () => {
+  const { createOfficeLink, endOfficeLogins, identify, logIn, root, cookieOf, rows } = await fixture();
+  const cookies = [await cookieOf(), await cookieOf(OPERATOR)];
+  const { code } = await createOfficeLink(root);
+  expect(await endOfficeLogins(OPERATOR)).toEqual({ count: 3 });
+  for (const cookie of cookies) await expect(identify(cookie)).rejects.toMatchObject({ reason: 'unauthenticated' });
+  await expect(logIn(code, HERE)).rejects.toMatchObject({ reason: 'unauthenticated' });
+  expect(await endOfficeLogins(OPERATOR)).toEqual({ count: 0 });
+  expect(rows("SELECT target_id, via FROM audit_entries WHERE action = 'office_login.end_all'")).toEqual(
+    Array.from({ length: 2 }, () => ({ target_id: 'house', via: 'socket' })),
+  );
+});
+
+test('where browsers are not served there are no links, and cookies are good for nothing', async () => {
+  const { createOfficeLink, identify, cookieOf, root, turnOff } = await fixture();
+  const cookie = await cookieOf();
   turnOff();
+  await expect(identify(cookie)).rejects.toMatchObject({ reason: 'unauthenticated' });
   await expect(createOfficeLink(root)).rejects.toMatchObject({
     reason: 'conflict',
     message: expect.stringContaining('office.web') as string,

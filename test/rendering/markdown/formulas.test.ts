@@ -52,6 +52,12 @@ test('a formula with a fault is shown as it is written', async () => {
   expect(await markdownOf(`$${'{'.repeat(900)}x${'}'.repeat(900)}$`)).toMatch(/<code>|<math>/);
 });
 
+test('a long formula in a line scrolls by itself', async () => {
+  expect(await markdownOf(`$${'x+'.repeat(30)}x$`)).toMatch(
+    /^<p><span class="scroll wide" tabindex="0" role="group" aria-label="Formula"><math>/,
+  );
+});
+
 test('colours are attributes, since the policy of the page forbids styles', async () => {
   expect(await markdownOf('$\\color{red}{x}$')).toContain('<mi mathcolor="#ff0000">x</mi>');
 });

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
-import type { OfficeEvent } from '../../../src/client/office-stream.ts';
+import type { OfficeEventWire } from '../../../src/wire/journal-event.ts';
 import type {
   EntityWire,
   LastHourWire,
@@ -114,7 +114,7 @@ export function aTodayItem(number: number, over: Partial<TodayItemWire> = {}): T
 }
 
 /** An event that the server has yet to number. */
-export type NewEvent = OfficeEvent extends infer E ? (E extends OfficeEvent ? Omit<E, 'id'> : never) : never;
+export type NewEvent = OfficeEventWire extends infer E ? (E extends OfficeEventWire ? Omit<E, 'id'> : never) : never;
 
 /** An event of a run; the server numbers it. Tests leave out of its payload what they are not about. */
 export function anEvent(number: number, type: EventType, payload: object = {}): NewEvent {
@@ -162,7 +162,7 @@ export interface OfficeServer {
 /** Starts it. The caller has to end it. */
 export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEntity(1)])): Promise<OfficeServer> {
   const watchers = new Map<ServerResponse, string | null>();
-  const events: OfficeEvent[] = [];
+  const events: OfficeEventWire[] = [];
   let port = 0;
   let http: Server | undefined;
   let [atOnce, mostAtOnce] = [0, 0];
@@ -270,10 +270,10 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
 const QUEUE = { items: [], total: 1, waiting_for_user: 0, claiming: true, slots: 8, busy: 4 };
 
 /** A session's stream has all its events, the installation's has none. */
-const isFor = (session: string | null) => (event: OfficeEvent) =>
+const isFor = (session: string | null) => (event: OfficeEventWire) =>
   session === null ? !event.type.startsWith('content_block') : event.session_id === session;
 
-function eventsOf(session: string, known: readonly OfficeEvent[], { searchParams }: URL): OfficeEventsWire {
+function eventsOf(session: string, known: readonly OfficeEventWire[], { searchParams }: URL): OfficeEventsWire {
   const number = (name: string, absent: number) => Number(searchParams.get(name) ?? absent);
   const runId = searchParams.get('run_id');
   const all = known.filter(
@@ -294,7 +294,7 @@ function eventsOf(session: string, known: readonly OfficeEvent[], { searchParams
   };
 }
 
-const blockOf = (event: OfficeEvent) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const blockOf = (event: OfficeEventWire) => `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 function reply(response: ServerResponse, status: number, data: unknown): void {
   const isOk = status < 300;

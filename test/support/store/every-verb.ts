@@ -440,6 +440,7 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   await users.listLookAlikes();
   for (const name of ['olga', 'Olga', 'nobody']) await users.findNamed(name);
   await keys.hasUsable(user.seq, 'n', 1);
+  await keys.findNewestUsable(user.seq, 1);
   await store.holdings.count(user.seq);
   await store.holdings.list('page', user.seq, 1);
   await users.list('', 1);
@@ -455,6 +456,7 @@ async function callPeople({ store, user, key }: StoreFixture): Promise<void> {
   for (const given of [code, code, cookie]) await store.officeLogins.use(given, cookie);
   await store.officeLogins.find(cookie);
   await store.officeLogins.end(cookie);
+  await store.officeLogins.endAll();
   await keys.get(key.id);
   await keys.findCredential(key.id);
   for (const owner of [null, user.seq]) await keys.list(owner, 0, 1);

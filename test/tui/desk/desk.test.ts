@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EventType } from '../../../src/domain/sessions/journal-event.ts';
-import type { OfficeEvent } from '../../../src/client/office-stream.ts';
+import type { OfficeEventWire } from '../../../src/wire/journal-event.ts';
 import { pressed } from '../../../src/tui/app/app.ts';
 import { append, prependPage } from '../../../src/tui/feed/event-log.ts';
 import { deskFrame } from '../../../src/tui/desk/desk-frame.ts';
@@ -17,7 +17,7 @@ const SIZE = { columns: 80, rows: 18 };
 
 const delta = (text: string) => ['content_block_delta', { index: 0, delta: { type: 'text_delta', text } }] as const;
 
-function eventsOf(...told: readonly (readonly [type: EventType, payload?: object])[]): OfficeEvent[] {
+function eventsOf(...told: readonly (readonly [type: EventType, payload?: object])[]): OfficeEventWire[] {
   return told.map(([type, payload = {}], at) => ({ ...anEvent(1, type, payload), id: at + 1, stream_seq: at + 1 }));
 }
 
@@ -34,7 +34,7 @@ const HISTORY = eventsOf(
   ['tool_use', { tool_use_id: 'd', name: 'write_file', input: { path: '/report.md' } }],
 );
 
-function shown(events: readonly OfficeEvent[], over: Partial<DeskState> = {}): AppState {
+function shown(events: readonly OfficeEventWire[], over: Partial<DeskState> = {}): AppState {
   const screen = { ...desk(sessionId(1)), log: append(EMPTY_LOG, events), stream: LIVE, ...over };
   const state = initialState({ tz: 'UTC', intervalMs: 5000 }, [floor(), screen], AT);
   return reduce(state, { type: 'snapshot', snapshot: aSnapshot([anEntity(1)]), queue: null, limit: 96, at: AT });

@@ -95,7 +95,9 @@ const frame = (state: AppState, size = SIZE) => textOf(deskFrame(state, screenOf
 function press(state: AppState, ...keys: readonly string[]): AppState {
   return keys.reduce((before, key) => {
     const done = pressed(key, before, SIZE);
-    return done === undefined || done.type === 'quit' || done.type === 'copy' ? before : reduce(before, done);
+    return done === undefined || done.type === 'quit' || done.type === 'copy' || done.type === 'page'
+      ? before
+      : reduce(before, done);
   }, state);
 }
 

@@ -54,7 +54,9 @@ test('each state has a glyph of its own', () => {
     (status) => runStyleOf({ status }).glyph,
   );
   looks.push(runStyleOf({ status: 'running', isWaiting: true }).glyph);
-  looks.push(runStyleOf({ status: 'running', modelWait: { model: 'big', since: 0 } }).glyph);
+  looks.push(
+    runStyleOf({ status: 'running', modelWait: { model: 'big', why: 'refuses connections', since: 0 } }).glyph,
+  );
   expect(new Set(looks).size).toBe(7);
 });
 

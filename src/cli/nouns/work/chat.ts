@@ -11,17 +11,19 @@ import {
 import { converse } from '../../chat/converse.ts';
 import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
-import { type Context, requireApiKey } from '../../frame/context.ts';
+import { type Context, requireApiKeyOrUser } from '../../frame/context.ts';
 import { CommandError } from '../../frame/exit-codes.ts';
 import { showRunContinues } from '../../terminal/run-continues.ts';
 import type { Io } from '../../frame/io.ts';
 import { always, flag, type Given, option, perform } from '../../frame/options.ts';
 import { readMessageText } from '../../frame/standard-input.ts';
 import { widthForHints } from '../../frame/output.ts';
+import { shellWord } from '../../../terminal/shell-word.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 const OPTIONS = {
   session: option('--session <id>', 'continue this session, by its id or the start of it', idOrStart),
+  as: option('--as <user>', 'ask as this user, beside the daemon and without a key; it is recorded', notEmpty),
   stream: flag('--stream', 'print the answer as it arrives, and what the agent does on standard error'),
   model: always(option('--model <name>', 'name to send; the key decides which model answers', notEmpty), 'errand'),
 };
@@ -31,7 +33,7 @@ export function addChat(program: Command, io: Io): void {
   perform(program.command('chat [text...]'), io, OPTIONS, chat)
     .summary('ask the agent, or converse with it')
     .description(
-      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Without a text, converse on the terminal; without a terminal, read the text from standard input. Requires ERRAND_API_KEY.',
+      'Ask the agent and print its answer. Several words are joined to one text; "-" reads it from standard input. Without a text, converse on the terminal; without a terminal, read the text from standard input. Requires ERRAND_API_KEY, or --as USER beside the daemon.',
     )
     .addHelpText('after', EXAMPLES);
 }
@@ -40,13 +42,13 @@ async function chat(context: Context, words: readonly string[], options: Given<t
   const { model } = options;
   if (words.length === 0 && context.io.terminal.stdin) {
     requireTerminal(context);
-    const apiKey = requireApiKey(context);
+    const apiKey = requireApiKeyOrUser(context, options.as);
     const sessionId = await context.client().wholeId('sessions', options.session);
-    return converse(context, { apiKey, model, sessionId });
+    return converse(context, { apiKey, model, sessionId, call: callFor(context, options) });
   }
   const text = words.join(' ');
   const ask: Ask = {
-    apiKey: requireApiKey(context),
+    apiKey: requireApiKeyOrUser(context, options.as),
     model,
     text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
     sessionId: await context.client().wholeId('sessions', options.session),
@@ -57,7 +59,7 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     await (options.stream ? stream(context, conversation) : answer(context, conversation));
   } finally {
     showRunContinues(context, conversation.runId);
-    hintSession(context, conversation.sessionId);
+    hintSession(context, callFor(context, options), conversation.sessionId);
   }
 }
 
@@ -66,7 +68,8 @@ Examples:
   errand chat
   errand chat Write a limerick to /limerick.txt
   errand chat --stream --session 0190f6a0-12ab "And now a sonnet"
-  git diff | errand chat -`;
+  git diff | errand chat -
+  errand chat --as ada "What is in your workspace?"`;
 
 function notBlank(text: string): string {
   if (text.trim() === '') throw new CommandError('usage', 'The text is empty.');
@@ -152,9 +155,13 @@ function documentOf(message: PartialMessage, { sessionId, runId }: Conversation)
   return { ...message, session_id: sessionId, run_id: runId };
 }
 
-function hintSession({ call, out }: Context, sessionId: string | null): void {
+function hintSession({ out }: Context, call: string, sessionId: string | null): void {
   if (sessionId === null || out.format === 'json') return;
-  out.hint(`Continue with: ${call} chat --session ${sessionId} TEXT`);
+  out.hint(`Continue with: ${call} --session ${sessionId} TEXT`);
 }
+
+/** The command for the next turn, but for its session. */
+const callFor = ({ call }: Context, { as }: Pick<Given<typeof OPTIONS>, 'as'>) =>
+  as === undefined ? `${call} chat` : `${call} chat --as ${shellWord(as)}`;
 
 const withLineEnd = (text: string) => (text.endsWith('\n') ? text : `${text}\n`);

@@ -31,6 +31,7 @@ const COLUMNS: readonly Column<EntityWire>[] = [
 const optionsOf = (zone: string) => ({
   once: flag('--once', 'print the runs as a table, and end; with -o json, the whole snapshot'),
   web: flag('--web', 'print a link that shows this in a browser, once and within 5 minutes'),
+  endWeb: flag('--end-web', 'log out all browsers, and end the links that nobody has opened'),
   team: option('--team <team>', 'only the runs of this team, by id or name'),
   session: option('--session <id>', 'open this session; with --once, only its runs', idOrStart),
   tz: always(option('--tz <zone>', 'time zone whose day "today" is', timeZone), zone, zone),
@@ -60,6 +61,7 @@ Examples:
 
 async function showOffice(context: Context, options: Options): Promise<void> {
   const { io, out } = context;
+  if (options.endWeb) return endLogins(context);
   if (options.web) return printLink(context, options);
   if (options.once || out.format === 'json') return printOnce(context, options);
   if (!io.terminal.stdin || !io.terminal.stdout) {
@@ -97,6 +99,12 @@ async function printLink({ client, out }: Context, { once, team, session }: Opti
   if (out.format === 'json') return out.json(link);
   out.text(`${link.url}\n`);
   out.hint('It logs one browser in to Office Mode for 8 hours, if it is opened within 5 minutes. Keep it to yourself.');
+}
+
+async function endLogins({ client, out }: Context): Promise<void> {
+  const done = await client().office.endLogins();
+  if (out.format === 'json') return out.json(done);
+  out.hint(`${done.ended === 1 ? '1 log-in was' : `${done.ended} log-ins were`} ended.`);
 }
 
 const SLOW_MS = 1000;

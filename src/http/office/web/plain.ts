@@ -17,9 +17,9 @@ import type { Reply } from '../../replies/reply.ts';
 import { rootOf } from './headers.ts';
 
 const STYLE =
-  'body{font:1rem/1.5 system-ui,sans-serif;margin:1rem;color-scheme:light dark}table{border-collapse:collapse}' +
-  'th,td{text-align:start;vertical-align:top;padding:.2rem .8rem .2rem 0;border-bottom:1px solid}' +
-  'td{overflow-wrap:anywhere}.n{text-align:end;white-space:nowrap}';
+  ':root{color-scheme:light dark;background:Canvas;color:CanvasText}body{font:1rem/1.5 system-ui,sans-serif;margin:1rem}table{border-collapse:collapse;margin-top:1.5rem}' +
+  'caption{text-align:start;font-weight:bold}th,td{text-align:start;vertical-align:top;padding:.2rem 1rem .2rem 0;border-bottom:1px solid}' +
+  '.t{min-width:12rem;overflow-wrap:anywhere}.n{text-align:end;white-space:nowrap}';
 
 /** Nothing but its own style and icon. */
 const HEADERS = {
@@ -36,7 +36,6 @@ const HEADERS = {
 };
 
 const ROWS = 96;
-const REFRESH_SECONDS = 30;
 const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const isPlainPath = (path: string): boolean => path === '/office/plain';
@@ -46,8 +45,7 @@ export function makePlainFloor({ getOfficeSnapshot }: Pick<Operations, 'getOffic
   return async ({ bases }: Pick<Exchange, 'bases'>, caller: Administrator): Promise<Reply<Html>> => {
     const timeZone = ownZone();
     const floor = await getOfficeSnapshot(caller, { limit: ROWS, timeZone });
-    const refresh = html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}">`;
-    return { status: 200, headers: HEADERS, body: page(refresh, render(floor, rootOf(bases.own), timeZone)) };
+    return { status: 200, headers: HEADERS, body: page(render(floor, rootOf(bases.own), timeZone)) };
   };
 }
 
@@ -59,23 +57,25 @@ export function plainErrorReply(thrown: unknown): Reply<Html> {
     status === 401
       ? html`<p>You are not logged in. Open a link of <code>errand office --web</code> once in a browser with JavaScript: it needs that to log in. Or watch on a terminal, with <code>errand office</code>.</p>`
       : html`<p>${message}</p>`;
-  return { status, headers: { ...HEADERS, ...headers }, body: page(null, html`<h1>Office Mode</h1>\n${words}`) };
+  return { status, headers: { ...HEADERS, ...headers }, body: page(words) };
 }
 
-function page(head: Html | null, body: Html): Html {
+function page(body: Html): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-${head}
 <title>Office Mode</title>
 <link rel="icon" href="${ICON}">
 <style>${Html.safe(STYLE)}</style>
 </head>
 <body>
+<main>
+<h1>Office Mode</h1>
 ${body}
+</main>
 </body>
 </html>
 `;
@@ -83,8 +83,7 @@ ${body}
 
 function render({ at, overview, teams, runs }: FloorSnapshot, root: string, timeZone: string): Html {
   const { running, pending, completed, failed, idle, costUsd, tokens } = overview;
-  return html`<h1>Office Mode</h1>
-<p>${running} running, ${pending} pending, ${completed} completed, ${failed} failed, ${idle} stopped; today ${money(costUsd)} and ${compact(tokens)} tokens. As of <time datetime="${isoTime(at)}">${isoTime(at)}</time>; today is a day of ${timeZone}. <a href="${root}">With JavaScript, it is live.</a></p>
+  return html`<p>${running} running, ${pending} pending, ${completed} completed, ${failed} failed, ${idle} stopped; today ${money(costUsd)} and ${compact(tokens)} tokens. As of <time datetime="${isoTime(at)}">${isoTime(at).slice(0, 'YYYY-MM-DD HH:mm:ss'.length).replace('T', ' ')} UTC</time>; today is a day of ${timeZone}. <a href="${root}/plain">Show it as it is now</a>, or, with JavaScript, <a href="${root}">live</a>.</p>
 <table>
 <caption>Teams today</caption>
 <thead><tr><th scope="col">Team</th><th scope="col" class="n">Cost</th><th scope="col" class="n">Budget</th><th scope="col" class="n">Tokens</th></tr></thead>
@@ -103,6 +102,6 @@ function render({ at, overview, teams, runs }: FloorSnapshot, root: string, time
 function row(run: FloorSnapshot['runs'][number]): Html {
   const { status, sessionTitle, username, fullName, startedAt, finishedAt, at, totalTokens, costUsd, error } = run;
   const shown = OFFICE_STATUS[status] === 'idle' ? 'stopped' : OFFICE_STATUS[status];
-  return html`<tr><td>${shown}</td><td dir="auto">${sessionTitle}</td><td dir="auto">${fullName === '' ? username : fullName}</td><td dir="auto">${error?.message ?? detailOf(run)}</td><td class="n">${stopwatch(elapsedSeconds(startedAt, finishedAt ?? at) * 1_000)}</td><td class="n">${compact(totalTokens)}</td><td class="n">${money(costUsd)}</td></tr>
+  return html`<tr><td>${shown}</td><td class="t" dir="auto">${sessionTitle}</td><td dir="auto">${fullName === '' ? username : fullName}</td><td class="t" dir="auto">${error?.message ?? detailOf(run)}</td><td class="n">${stopwatch(elapsedSeconds(startedAt, finishedAt ?? at) * 1_000)}</td><td class="n">${compact(totalTokens)}</td><td class="n">${money(costUsd)}</td></tr>
 `;
 }

@@ -245,3 +245,14 @@ test('an output that cannot be written ends with 1', async () => {
   const ended = await run(['chat', 'x'], { dataDir, environment, stdout });
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('no space left') as string });
 });
+
+test('as a user, beside the daemon and without a key', async () => {
+  const { dataDir, received } = await startFakeDaemon({ 'POST /openapi/v1/messages': answering });
+  const ended = await run(['chat', 'Do it', '--as', 'ada l'], { dataDir });
+  expect(ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  expect(ended.stderr).toContain(`Continue with: errand chat --as 'ada l' --session ${SESSION} TEXT`);
+  expect(received.map(({ headers }) => headers.authorization)).toEqual(['Bearer as:ada%20l', 'Bearer as:ada%20l']);
+  const remote = await run(['chat', 'Do it', '--as', 'ada', '--url', 'http://127.0.0.1:9'], {});
+  expect(remote).toMatchObject({ code: 2, stdout: '' });
+  expect(remote.stderr).toContain('without --url');
+});

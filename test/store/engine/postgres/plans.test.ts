@@ -11,7 +11,7 @@ import { databaseFor, isPostgres } from '../../../support/postgres/shared-cluste
 
 /** Tables that grow with people and definitions, or with what is in progress; or have one row. */
 const SHORT =
-  /^(users|api_keys|teams|budgets|connections|signing_keys|definition_ids|answered_endpoints|worker_nodes|webhooks|webhook_planning|scheduled_tasks|cleanups|retention_clock|retention_places|audit_head|audit_start|disk_samples|calls_in_progress|discarded_texts|publish_removals|last_transactions)$/;
+  /^(users|api_keys|teams|budgets|connections|signing_keys|definition_ids|answered_endpoints|office_logins|worker_nodes|webhooks|webhook_planning|scheduled_tasks|cleanups|retention_clock|retention_places|audit_head|audit_start|disk_samples|calls_in_progress|discarded_texts|publish_removals|last_transactions)$/;
 
 /** In an empty journal, every way to an event is as good. */
 const MANY_EVENTS = `INSERT INTO events (session_seq, run_seq, stream_seq, type, payload, created_at)
