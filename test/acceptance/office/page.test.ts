@@ -100,7 +100,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
   });
 
-  test('hostile titles are texts: nothing runs, nothing is obeyed, and no row is broken', async () => {
+  test('hostile titles are texts: nothing runs, nothing is obeyed, and no row is broken', {
+    tags: ['G25'],
+  }, async () => {
     const entities = HOSTILE.map((title, at) =>
       anEntity(at + 1, { session_title: title, title, full_name: title, detail: title }),
     );
@@ -169,7 +171,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     await waitFor(async () => (await titles(page)).length === 3);
   });
 
-  test('streams that are cut, and a daemon that dies, cost no event: the page resumes after the last one', async () => {
+  test('streams that are cut, and a daemon that dies, cost no event: the page resumes after the last one', {
+    tags: ['G25'],
+  }, async () => {
     const daemon = await aDaemon();
     const { office, until, page } = await visit(daemon);
     /** The next snapshot says the same. */
@@ -198,7 +202,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(await page.locator('[role=status]').first().innerText()).toBe('live');
   });
 
-  test('behind a proxy that keeps what streams send, the page is as new as its snapshots', async () => {
+  test('behind a proxy that keeps what streams send, the page is as new as its snapshots', {
+    tags: ['G25'],
+  }, async () => {
     const daemon = await aDaemon();
     const office = await startOfficePage(daemon);
     onTestFinished(() => office.close());
@@ -251,7 +257,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(await page.content()).not.toContain('Plot the sales');
   });
 
-  test('a page that nobody sees follows nothing, and is there at once when it is seen again', async () => {
+  test('a page that nobody sees follows nothing, and is there at once when it is seen again', {
+    tags: ['G25'],
+  }, async () => {
     const daemon = await aDaemon();
     const { office, until, page } = await visit(daemon);
     await until(/● live/);
