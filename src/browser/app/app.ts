@@ -41,20 +41,21 @@ export async function startOffice(place: Element): Promise<void> {
   addEventListener('hashchange', () => {
     if (location.hash.includes('code=')) location.reload();
   });
-  const code = takeCode();
+  const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code === null) return show('first');
   try {
     await credential.logIn(code);
+    forgetCode();
     show('first');
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
+    // Where nobody answered, the page can be loaded once more.
+    if (error.failure.kind === 'refused') forgetCode();
     turnAway('code', error);
   }
 }
 
-/** The code of a link, which the address has only until it is read. */
-function takeCode(): string | null {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code');
-  if (code !== null) history.replaceState(null, '', `${location.pathname}${location.search}`);
-  return code;
+/** The address has the code of a link only until that is used. */
+function forgetCode(): void {
+  history.replaceState(null, '', `${location.pathname}${location.search}`);
 }

@@ -33,5 +33,5 @@ export function whyText(occasion: Occasion, error: unknown): string {
   const known = TEXTS[occasion][failure.status];
   if (known !== undefined) return known;
   if (occasion === 'first' && failure.status === 401) return '';
-  return occasion === 'code' && failure.status < 500 ? (TEXTS.code[401] ?? '') : error.message;
+  return error.message;
 }

@@ -2,7 +2,7 @@
 import { spokenMs } from '../../domain/figures.ts';
 import { h, setClass, setText } from '../page/element.ts';
 import { safeLine, safeText } from '../page/safe-text.ts';
-import { changeView } from './change.ts';
+import { changeView, countsOf } from './change.ts';
 import { type CallEntry, verbatim } from './tab-view.ts';
 
 export interface CallView {
@@ -15,16 +15,18 @@ const MOST_OUTPUT = 20_000;
 
 /** Its contents are made when they are first looked at. */
 export function callView(): CallView {
+  const counts = h('span', { class: 'dim' });
   const [glyph, text, time] = [
     h('span', { class: 'glyph', 'aria-hidden': 'true' }),
     h('bdi'),
     h('span', { class: 'dim' }),
   ];
-  const head = h('summary', {}, glyph, h('span', { class: 'what' }, text), time);
+  const head = h('summary', {}, glyph, h('span', { class: 'what' }, text), counts, time);
   const body = h('div', { class: 'result' });
   const element = h('details', { class: 'call' }, head, body);
   let entry: CallEntry | null = null;
   let made: CallEntry | null = null;
+  let input: CallEntry['input'] = null;
 
   const make = () => {
     if (!element.open || entry === null || made === entry) return;
@@ -51,6 +53,8 @@ export function callView(): CallView {
       const { result } = next;
       setText(glyph, result?.ok === false ? '✗' : '▸');
       setText(text, safeLine(next.text));
+      if (next.input !== input) setText(counts, countsOf(next));
+      ({ input } = next);
       setText(time, result === null ? '…' : spokenMs(result.durationMs));
       setClass(element, `call is-${result === null ? 'running' : result.ok ? 'completed' : 'failed'}`);
       // Errors show why.

@@ -4,6 +4,15 @@ import { h } from '../page/element.ts';
 import { safeText } from '../page/safe-text.ts';
 import type { CallEntry } from './tab-view.ts';
 
+/** How many lines come and go: `+2 -1`; empty for a call that changes none. */
+export function countsOf({ name, input }: CallEntry): string {
+  const changes = input === null ? null : changesOf(name, input.value);
+  if (changes === null) return '';
+  return [changes.added > 0 ? `+${changes.added}` : '', changes.removed > 0 ? `-${changes.removed}` : '']
+    .filter((count) => count !== '')
+    .join(' ');
+}
+
 const MARKS = { same: ' ', added: '+', removed: '-' } as const;
 const MOST_LINES = 1000;
 
@@ -16,7 +25,6 @@ export function changeView({ name, input, text }: CallEntry): readonly Node[] {
     .map(({ kind, text: line }) => h('span', { class: kind }, `${MARKS[kind]} ${safeText(line, 2000)}`));
   const isCut = input.isCut || changes.lines.length > MOST_LINES;
   return [
-    h('p', { class: 'dim' }, `+${changes.added} −${changes.removed}`),
     h('pre', { class: 'diff', tabindex: '0', 'aria-label': safeText(text, 200) }, ...lines),
     ...(isCut ? [h('p', { class: 'dim' }, '… and more')] : []),
   ];

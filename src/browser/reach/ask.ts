@@ -3,6 +3,7 @@ import { isJsonObject, type JsonValue } from '../../domain/json.ts';
 import { ClientError } from '../../client/transport/client-error.ts';
 import { type QueryFields, queryOf } from '../../client/transport/query.ts';
 import type { Credential } from './credential.ts';
+import { refusal } from './refusal.ts';
 
 const TIMEOUT_MS = 30_000;
 
@@ -33,14 +34,6 @@ export async function send(address: string, init: RequestInit): Promise<Response
     if (init.signal?.aborted === true) throw cause;
     throw new ClientError({ kind: 'unreachable' }, 'The daemon is not reachable.', { cause });
   }
-}
-
-/** The error of a refusal. */
-export function refusal(status: number, body: JsonValue | undefined): ClientError {
-  const holder = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body;
-  const said = isJsonObject(holder) ? holder['message'] : undefined;
-  const message = typeof said === 'string' && said !== '' ? said : `The daemon answered ${status}.`;
-  return new ClientError({ kind: 'refused', status }, message);
 }
 
 async function bodyOf(reply: Response): Promise<JsonValue | undefined> {

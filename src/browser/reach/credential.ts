@@ -1,5 +1,7 @@
 // What requests are sent with: the cookie of a login, which no script can read, or a key that lives as long as this page.
 import { ClientError } from '../../client/transport/client-error.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { refusal } from './refusal.ts';
 
 export interface Credential {
   /** Headers of a request. */
@@ -35,7 +37,7 @@ export function makeCredential(root: string): Credential {
       const reply = await post('login', { code }).catch((cause: unknown) => {
         throw new ClientError({ kind: 'unreachable' }, 'The daemon is not reachable.', { cause });
       });
-      if (!reply.ok) throw new ClientError({ kind: 'refused', status: reply.status }, 'The code is not accepted.');
+      if (!reply.ok) throw refusal(reply.status, (await reply.json().catch(() => undefined)) as JsonValue | undefined);
     },
     async logOut() {
       await post('logout', {}).catch(() => undefined);

@@ -10,7 +10,7 @@ test('each way of being turned away has its words', () => {
   expect(whyText('key', refused(403))).toMatch(/scope admin/);
   expect(whyText('later', refused(401))).toMatch(/key was revoked/);
   expect(whyText('later', refused(403))).toMatch(/no administrator/);
-  expect(whyText('code', refused(429))).not.toBe('');
+  expect(whyText('code', refused(429))).toBe('The daemon says why.');
 });
 
 test('whoever comes without anything is told nothing', () => {
