@@ -93,6 +93,8 @@ const takeTable: Take = (lines, at, _depth, made) => {
   return 2 + rows.length;
 };
 
+const withoutEdges = (line: string) => line.trim().replace(/^\|/, '').replace(/\|$/, '');
+
 function isDivider(line: string): boolean {
   if (!line.includes('|')) return false;
   return withoutEdges(line)
@@ -100,13 +102,13 @@ function isDivider(line: string): boolean {
     .every((cell) => DIVIDER_CELL.test(cell.trim()));
 }
 
-const withoutEdges = (line: string) => line.trim().replace(/^\|/, '').replace(/\|$/, '');
-
 function cellsOf(line: string): readonly Cell[] {
-  return withoutEdges(line).split(/(?<!\\)\|/, 100).map((text) => ({
-    text: inlineOf(text.trim().replaceAll('\\|', '|')),
-    isNumeric: /^[-+$€£¥]?\d[\d.,\s]*[%kMG]?$/.test(text.trim()),
-  }));
+  return withoutEdges(line)
+    .split(/(?<!\\)\|/, 100)
+    .map((text) => ({
+      text: inlineOf(text.trim().replaceAll('\\|', '|')),
+      isNumeric: /^[-+$€£¥]?\d[\d.,\s]*[%kMG]?$/.test(text.trim()),
+    }));
 }
 
 /** An item ends where another one of its list begins, or a line that is indented no further. */
@@ -122,7 +124,7 @@ const takeList: Take = (lines, at, depth, made) => {
     const item = ITEM.exec(line);
     const own = item !== null && (item[1]?.length ?? 0) <= indent + 1;
     if (own && (item[2] !== undefined) !== isNumbered) break;
-    if (own) items.push([line.slice(item[0].length).trimStart().replace(TASK, (_, mark: string) => (mark === ' ' ? '☐ ' : '☑ '))]);
+    if (own) items.push([taskText(line.slice(item[0].length).trimStart())]);
     else if (line.trim() === '' || /^\s/.test(line))
       items.at(-1)?.push(line.slice(Math.min(indent + 2, line.search(/\S|$/))));
     else break;
@@ -131,6 +133,8 @@ const takeList: Take = (lines, at, depth, made) => {
   made.push({ kind: 'list', start, items: items.map((item) => blocksOfLines(item, depth + 1)) });
   return end - at;
 };
+
+const taskText = (item: string) => item.replace(TASK, (_, mark: string) => (mark === ' ' ? '☐ ' : '☑ '));
 
 const takeParagraph: Take = (lines, at, _depth, made) => {
   const own = until(lines, at + 1, (line) => line.trim() === '' || BEGINS.some((begins) => begins.test(line)));
