@@ -28,7 +28,15 @@ export interface MasterKeyLocation {
 }
 
 /** The purpose of a derived key. Keys of different purposes are unrelated. */
-type KeyPurpose = 'login-token' | 'secret' | 'file-address' | 'audit-log' | 'backup' | 'key-id' | 'configuration';
+type KeyPurpose =
+  | 'login-token'
+  | 'secret'
+  | 'file-address'
+  | 'audit-log'
+  | 'backup'
+  | 'key-id'
+  | 'configuration'
+  | 'office-cookie';
 
 /** Derives a 32-byte key for a purpose; another salt gives another key. */
 export type DeriveKey = (purpose: KeyPurpose, salt: Buffer) => Buffer;

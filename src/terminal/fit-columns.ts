@@ -45,12 +45,19 @@ export function fitColumns<C extends Sizing>(columns: readonly C[], available: n
 
 const taken = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-/** Shares what is left between the columns that may grow, in steps of one so that none starves. */
+/** Shares what is left between the columns that may grow, first until each is comfortable, in steps of one so that none starves. */
 function grown(columns: readonly Sizing[], available: number): readonly number[] {
   const widths = columns.map(({ width }) => Math.min(width, available));
+  const amples = columns.map(({ most = 0, ample = 0 }) => Math.min(most, ample));
+  const mosts = columns.map(({ most = 0 }) => most);
+  return [amples, mosts].reduce((before, limits) => grownTo(limits, before, available), widths);
+}
+
+function grownTo(limits: readonly number[], before: readonly number[], available: number): number[] {
+  const widths = [...before];
   let rest = available - taken(widths);
   while (rest > 0) {
-    const growing = columns.flatMap(({ most = 0 }, at) => (widths[at]! < most ? [at] : []));
+    const growing = limits.flatMap((limit, at) => (widths[at]! < limit ? [at] : []));
     if (growing.length === 0) break;
     for (const at of growing.slice(0, rest)) widths[at]! += 1;
     rest -= growing.length;

@@ -35,6 +35,21 @@ test('a daemon that dies and comes back costs no event: the stream resumes after
   expect(await next()).toMatchObject({ kind: 'event', event: { id: 2, type: 'run.done' } });
 });
 
+test('words come after events that are newer, and nothing is asked for again because of them', async () => {
+  const { server, next, until } = await follow();
+  await next();
+  server.emit(anEvent(1, 'run.started'));
+  server.emit(anEvent(2, 'run.started'));
+  expect([await next(), await next()]).toMatchObject([{ event: { id: 1 } }, { event: { id: 2 } }]);
+  server.say(1, 'and so', 1);
+  expect(await next()).toMatchObject({ event: { id: 1, type: 'run.words', payload: { text: 'and so' } } });
+  await server.die();
+  server.emit(anEvent(1, 'run.done'));
+  await server.rise();
+  await until('open');
+  expect(await next()).toMatchObject({ event: { id: 3, type: 'run.done' } });
+});
+
 test('a daemon that has forgotten what was missed says so, and from there on nothing is missing', async () => {
   const { server, next, until } = await follow('7');
   server.emit(anEvent(1, 'run.queued'));

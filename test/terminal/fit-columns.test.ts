@@ -62,3 +62,15 @@ test('what is worth least is left out until the rest fits, even all of it', () =
   expect(keepByWorth(all, (kept) => kept.length <= 3)).toEqual([first, second, last]);
   expect(keepByWorth(all, () => false)).toEqual([]);
 });
+
+test('columns grow until they are comfortable before others do, and then together', () => {
+  const columns: Sizing[] = [
+    { width: 16, ample: 26, most: 500, worth: 9 },
+    { width: 10, most: 14, worth: 5 },
+    { width: 16, ample: 24, most: 60, worth: 8 },
+  ];
+  expect(widthsOf(columns, 50)).toEqual([18, 10, 18]);
+  expect(widthsOf(columns, 64)).toEqual([26, 10, 24]);
+  expect(widthsOf(columns, 76)).toEqual([30, 14, 28]);
+  expect(widthsOf(columns, 200)).toEqual([122, 14, 60]);
+});

@@ -204,7 +204,8 @@ async function credentials({ store, user, secret }: Fixture, scratch: string, sc
   const authenticate = makeAuthenticate({ resolveKey: makeResolveKey({ store, clock }), resolveToken, actAs });
   const { text: token } = await issueToken(user);
   const perSecond = async (credential: string): Promise<number> => {
-    const ask = () => authenticate(credential, false, { address: '127.0.0.1', requestId: 'bench' });
+    const ask = () =>
+      authenticate(credential, { viaSocket: false, origin: { address: '127.0.0.1', requestId: 'bench' } });
     await callInLoop(1, { forMs: scale.submitMs / 6 }, ask);
     const { results, failures, seconds } = await callInLoop(1, { forMs: scale.submitMs / 3 }, ask);
     if (failures[0] !== undefined) throw new Error(failures[0]);

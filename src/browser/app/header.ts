@@ -51,8 +51,7 @@ export function headerView({ root, pause, help, leave }: HeaderParts): Header {
     h('ul', { class: 'counters', 'aria-label': 'Runs of today' }, ...counters.map(({ element }) => element)),
     h('p', { class: 'figures' }, spent, slots),
     h('span', { class: 'all' }, hour.element),
-    h('p', { class: 'state' }, standing, clock, told),
-    h('div', { class: 'buttons' }, pauses, button('Keys', help), button('Log out', leave)),
+    h('div', { class: 'state' }, standing, clock, told, pauses, button('Keys', help), button('Log out', leave)),
   );
 
   return {

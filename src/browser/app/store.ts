@@ -72,7 +72,9 @@ export function makeStore(initial: AppState, draw: (state: AppState) => void): S
     get: () => state,
     dispatch(action) {
       change(action);
-      askLater();
+      // What was asked for is seldom, and awaited.
+      if (action.type === 'snapshot') ask();
+      else askLater();
     },
     act(action) {
       change(action);

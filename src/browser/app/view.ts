@@ -160,7 +160,7 @@ function makeFeeding({
     feed = null;
     rest();
   };
-  const unwatch = watchAttention(stop, () => {
+  const unwatch = watchAttention({ document, window }, stop, () => {
     feed ??= start();
     redraw();
   });

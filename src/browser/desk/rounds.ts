@@ -69,9 +69,7 @@ function contentsOf(round: Round, tz: string): readonly Node[] {
     ),
     h('p', { class: 'dim' }, facts.join(' · ')),
     ...part('asked', round.user_message),
-    ...(round.tools.length === 0
-      ? []
-      : [h('p', { class: 'used' }, h('span', { class: 'dim' }, 'used '), h('bdi', {}, toolsText(round.tools)))]),
+    ...(round.tools.length === 0 ? [] : [h('h3', {}, 'used'), h('p', {}, h('bdi', {}, toolsText(round.tools)))]),
     ...part('answered', round.assistant_message),
   ];
 }

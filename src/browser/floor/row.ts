@@ -74,38 +74,41 @@ export function rowView(
   const element = h('tr', { role: 'row', 'data-row': runId, 'data-session': sessionId }, ...cells);
   let drawn: Row | undefined;
   let drawnFor = '';
+  let isOutOfSight = false;
 
-  return {
-    element,
-    draw(row) {
-      const { now: at, daemonNow, chosenId, hasNodes } = context();
-      const live = isLive(row);
-      // Of what is over, only how long ago that was changes, by minutes.
-      const moment = live ? Math.floor(daemonNow / 1000) : Math.floor(daemonNow / 10_000);
-      const marks = `${isNew(row, at) ? ' fresh' : ''}${hasChanged(row, at) ? ' changed' : ''}${live ? '' : ' over'}`;
-      const drawingFor = `${moment}${marks} ${row.runId === chosenId} ${hasNodes}`;
-      if (row === drawn && drawingFor === drawnFor) return;
-      [drawn, drawnFor] = [row, drawingFor];
-      const style = runStyleOf(row);
-      const { text, after, role, isTail } = doingOf(row, daemonNow);
-      setClass(element, `run-${style.role}${marks}${row.runId === chosenId ? ' chosen' : ''}`);
-      setText(parts.glyph, style.glyph);
-      setText(parts.word, style.word);
-      if (live) parts.progress.draw(row.progress / 100, style.role);
-      setText(parts.percent, row.status === 'running' ? `${row.progress}%` : '');
-      setText(parts.title, safeLine(row.title));
-      setText(parts.who, safeLine(row.fullName || row.username));
-      setText(parts.team, safeLine(row.teamName ?? '–'));
-      setText(parts.node, hasNodes ? safeLine(row.node ?? '–') : '');
-      setText(parts.time, timeOf(row, daemonNow));
-      setText(parts.tokens, compact(row.tokens));
-      setText(parts.cost, money(row.cost));
-      setText(parts.now, isTail ? tailOf(text) : safeLine(text));
-      setText(parts.after, after);
-      setClass(parts.doing, `is-${role}${isTail ? ' tail' : ''}`);
-      setAttribute(parts.link, 'aria-current', row.runId === chosenId ? 'true' : undefined);
-    },
+  const draw = (row: Row) => {
+    const { now: at, daemonNow, chosenId, hasNodes } = context();
+    const live = isLive(row);
+    // Of what is over, only how long ago that was changes, by minutes; nobody sees the clocks of rows that are out of sight.
+    const moment = live ? Math.floor(daemonNow / 1000) : Math.floor(daemonNow / 10_000);
+    const marks = `${isNew(row, at) ? ' fresh' : ''}${hasChanged(row, at) ? ' changed' : ''}${live ? '' : ' over'}`;
+    const drawingFor = `${isOutOfSight ? '' : `${moment}${marks}`} ${row.runId === chosenId} ${hasNodes}`;
+    if (row === drawn && drawingFor === drawnFor) return;
+    [drawn, drawnFor] = [row, drawingFor];
+    const style = runStyleOf(row);
+    const { text, after, role, isTail } = doingOf(row, daemonNow);
+    setClass(element, `run-${style.role}${marks}${row.runId === chosenId ? ' chosen' : ''}`);
+    setText(parts.glyph, style.glyph);
+    setText(parts.word, style.word);
+    if (live) parts.progress.draw(row.progress / 100, style.role);
+    setText(parts.percent, row.status === 'running' ? `${row.progress}%` : '');
+    setText(parts.title, safeLine(row.title));
+    setText(parts.who, safeLine(row.fullName || row.username));
+    setText(parts.team, safeLine(row.teamName ?? '–'));
+    setText(parts.node, hasNodes ? safeLine(row.node ?? '–') : '');
+    setText(parts.time, timeOf(row, daemonNow));
+    setText(parts.tokens, compact(row.tokens));
+    setText(parts.cost, money(row.cost));
+    setText(parts.now, isTail ? tailOf(text) : safeLine(text));
+    setText(parts.after, after);
+    setClass(parts.doing, `is-${role}${isTail ? ' tail' : ''}`);
+    setAttribute(parts.link, 'aria-current', row.runId === chosenId ? 'true' : undefined);
   };
+  element.addEventListener('contentvisibilityautostatechange', (event) => {
+    isOutOfSight = (event as ContentVisibilityAutoStateChangeEvent).skipped;
+    if (!isOutOfSight && drawn !== undefined) draw(drawn);
+  });
+  return { element, draw };
 }
 
 /** Of what is written, its end matters. */

@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { type Caller, type Origin, ownerOf } from '../../domain/people/user.ts';
+import { type Caller, type Origin, ownerOf, type Identity } from '../../domain/people/user.ts';
 import { ANYONE, type Slices } from '../../domain/loop/slices.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isFromOperator } from '../server/peers.ts';
@@ -92,10 +92,15 @@ async function identify(route: Route, ctx: RouterContext, parts: DispatchParts):
   const origin = ctx.state['origin'] as Origin;
   const viaSocket = isFromOperator(ctx.req);
   const credential = readCredential(ctx.req.rawHeaders, guard === 'key' ? 'both' : 'authorization');
-  const cookie = guard === 'web' && credential === null ? readOfficeCookie(ctx.req) : null;
-  const identity = () =>
-    cookie === null ? operations.authenticate(credential, viaSocket, origin) : operations.officeLogins.identify(cookie);
-  const admit = async () => callerAt(guard, await identity(), origin);
+  const cookie =
+    guard === 'web' && credential === null ? readOfficeCookie(ctx.req, operations.officeLogins.cookieName) : null;
+  let known: Identity | undefined;
+  const admit = async () => {
+    known = await (cookie === null
+      ? operations.authenticate(credential, { viaSocket, origin, known })
+      : operations.officeLogins.identify(cookie));
+    return callerAt(guard, known, origin);
+  };
   const caller = await admit();
   return { caller, owner: ownerOf(caller), address, admit };
 }

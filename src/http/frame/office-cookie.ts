@@ -2,28 +2,33 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ErrandError } from '../../domain/errors.ts';
 
-export const OFFICE_COOKIE = 'errand_office';
-
 const VALUE = /^[\w-]{43}$/;
+/** A request to log out ends so many cookies at most. */
+const MOST_ENDED = 4;
 
 /**
  * The cookie of a request, or null when it has none, or when a page of another origin has made it. Throws `unauthenticated` for two that
  * differ: another host of the same site may have set one.
  */
-export function readOfficeCookie({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+export function readOfficeCookie({ headers }: Pick<IncomingMessage, 'headers'>, name: string): string | null {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return null;
-  const values = new Set(valuesOf(headers));
+  const values = valuesOf(headers, name);
   if (values.size > 1) throw new ErrandError('unauthenticated', 'The request carries two different cookies.');
   const [value] = values;
   return value !== undefined && VALUE.test(value) ? value : null;
 }
 
-function valuesOf({ cookie = '' }: IncomingHttpHeaders): string[] {
-  return cookie.split(';').flatMap((pair) => {
-    const [name, ...value] = pair.trim().split('=');
-    return name === OFFICE_COOKIE ? [value.join('=')] : [];
+/** All that a browser has under the name, of which another host of the same site may have set some: the first few. */
+export const officeCookiesOf = ({ headers }: Pick<IncomingMessage, 'headers'>, name: string): readonly string[] =>
+  [...valuesOf(headers, name)].filter((value) => VALUE.test(value)).slice(0, MOST_ENDED);
+
+function valuesOf({ cookie = '' }: IncomingHttpHeaders, name: string): ReadonlySet<string> {
+  const values = cookie.split(';').flatMap((pair) => {
+    const [given, ...value] = pair.trim().split('=');
+    return given === name ? [value.join('=')] : [];
   });
+  return new Set(values);
 }
 
 /**

@@ -37,7 +37,7 @@ export interface WatchParts {
   readonly floor: OfficeFeed;
 }
 
-/** All runs, audited: their events contain the beginnings of texts and the inputs of tool calls. */
+/** All runs, audited: their events contain the beginnings and the last words of texts, and the inputs of tool calls. */
 const EVERYBODYS = { id: 'house', userId: '' };
 
 /** The verbs. Those that take an id throw `not_found`, also for a run of another session. */

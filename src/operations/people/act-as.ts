@@ -1,7 +1,7 @@
 // The operator behind the control socket acts as a user, with the key that the user was given last (0057).
 import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
-import type { KeyIdentity, Origin } from '../../domain/people/user.ts';
+import type { ApiKey, KeyIdentity, Origin } from '../../domain/people/user.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Audit } from '../audit/audit.ts';
 import type { UseKey } from './resolve-key.ts';
@@ -16,7 +16,8 @@ export interface ActAsParts {
   readonly useKey: UseKey;
 }
 
-export type ActAs = (username: string, origin: Origin) => Promise<KeyIdentity>;
+/** `known`: the key that the same request has acted with before; when that has ended, so has what is done with it. */
+export type ActAs = (username: string, origin: Origin, known?: Pick<ApiKey, 'id'>) => Promise<KeyIdentity>;
 
 /** Whom a credential names in place of a secret; undefined for any other. Throws `unauthenticated` for one that is malformed. */
 export function namedBy(credential: string): string | undefined {
@@ -30,12 +31,14 @@ export function namedBy(credential: string): string | undefined {
 
 /** Makes it. What is done so is recorded, once in ten minutes for each key. */
 export function makeActAs({ store, audit, clock, useKey }: ActAsParts): ActAs {
-  return async (username, origin) => {
+  return async (username, origin, known) => {
     const { seq } = await store.users.get(username);
-    const held = await store.keys.findNewestUsable(seq, clock.now());
+    const held = known
+      ? await store.keys.findCredential(known.id)
+      : await store.keys.findNewestUsable(seq, clock.now());
     if (held === undefined) {
       const how = `Create one with: errand keys create --user ${username} --scope conversation`;
-      throw new ErrandError('unprocessable', `${username} has no API key that is valid. ${how}`);
+      throw new ErrandError('forbidden', `${username} has no API key that is valid. ${how}`);
     }
     const identity = useKey(held);
     const { key, user } = held;

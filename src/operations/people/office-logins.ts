@@ -6,6 +6,7 @@ import { newId } from '../../domain/ids.ts';
 import { type CodeRefusal, COOKIE_MS } from '../../domain/people/office-login.ts';
 import type { Administrator, Identity } from '../../domain/people/user.ts';
 import type { Settings } from '../../domain/settings.ts';
+import type { DeriveKey } from '../../files/master-key.ts';
 import type { Store } from '../../store/open-store.ts';
 import { type Audit, INSTALLATION, itself } from '../audit/audit.ts';
 import type { LoginThrottle } from './login-throttle.ts';
@@ -29,6 +30,7 @@ export interface OfficeLoginParts {
   readonly clock: Clock;
   readonly throttle: LoginThrottle;
   readonly useKey: UseKey;
+  readonly deriveKey: DeriveKey;
   settings(): Pick<Settings, 'office'>;
 }
 
@@ -41,13 +43,13 @@ const hashOf = (secret: string): Buffer => Buffer.from(hash('sha256', secret), '
 const REFUSALS: Readonly<Record<CodeRefusal, string>> = {
   unknown: 'This code is unknown.',
   used: 'This code was used already: it is good for one browser.',
-  late: 'This code is older than 5 minutes.',
+  late: 'This code is older than 5 minutes, or all log-ins were ended since.',
 };
 const OFF = 'Office Mode in browsers is off: the setting office.web is false.';
 const ANOTHER = 'Ask for another link: errand office --web';
 
 export function makeOfficeLogins(parts: OfficeLoginParts) {
-  const { store, audit, clock, throttle, useKey, settings } = parts;
+  const { store, audit, clock, throttle, useKey, settings, deriveKey } = parts;
 
   /** Throws `unauthenticated` for a cookie that has ended or whose key has, `forbidden` when the key's owner is disabled. */
   async function identify(cookie: string): Promise<Identity> {
@@ -90,10 +92,20 @@ export function makeOfficeLogins(parts: OfficeLoginParts) {
         return { text, maxAgeSeconds: COOKIE_MS / 1_000 };
       },
 
-      logOut: (cookie: string): Promise<void> => store.officeLogins.end(hashOf(cookie)),
+      /** Anybody may ask: a cookie that is none costs no more than a look. */
+      logOut: async (cookie: string): Promise<void> => {
+        const cookieSha256 = hashOf(cookie);
+        if ((await store.officeLogins.find(cookieSha256)) !== undefined) await store.officeLogins.end(cookieSha256);
+      },
+
+      cookieName: cookieNameOf(deriveKey),
     },
   };
 }
+
+/** Browsers keep cookies for a host, whatever the port: two installations there have cookies of different names. */
+const cookieNameOf = (deriveKey: DeriveKey): string =>
+  `errand_office_${deriveKey('office-cookie', Buffer.alloc(0)).subarray(0, 4).toString('hex')}`;
 
 /** The guard admits no login tokens: a cookie of theirs would be the operator's. */
 function keyOf(caller: Administrator): number | null {

@@ -47,7 +47,7 @@ function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>
     {
       title: 'TOKENS',
       width: 7,
-      worth: 40,
+      worth: 28,
       isLuxury: true,
       align: 'end',
       cell: (row) => span(compact(row.tokens), 'dim'),
@@ -56,7 +56,8 @@ function allColumns({ now, skewMs, hasNodes }: ColumnsFor): readonly Column<Row>
     {
       title: 'NOW',
       width: 16,
-      ample: 24,
+      // Such as `qwen refuses connections, 0:07`.
+      ample: 30,
       most: MOST_NOW,
       worth: 90,
       cell: (row, width) => doingCell(row, now + skewMs, width),

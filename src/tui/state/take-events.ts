@@ -82,10 +82,13 @@ export function takeEvents(office: Office, events: readonly OfficeEvent[], at: n
   return { ...office, rows, overview, hasUnknown };
 }
 
+/** Of Markdown: in the middle of a text they dress nothing. */
+const MARKS = /\*\*|`+|(?<=^| )#{1,6} /g;
+
 /** Only the words: what is written all the time marks no row as changed. */
 function takeWords(rows: Map<string, Row>, { run_id: runId, payload }: RunWords): void {
   const row = rows.get(runId);
-  if (row?.status === 'running' && !row.isWaiting) rows.set(runId, { ...row, words: payload.text });
+  if (row?.status === 'running' && !row.isWaiting) rows.set(runId, { ...row, words: payload.text.replace(MARKS, '') });
 }
 
 /** Its true progress comes with the next snapshot. */

@@ -1,9 +1,9 @@
 // The one cookie that is read, and what may ask for it.
 import { expect, test } from 'vitest';
-import { readOfficeCookie, requireOwnPage } from '../../../src/http/frame/office-cookie.ts';
+import { officeCookiesOf, readOfficeCookie, requireOwnPage } from '../../../src/http/frame/office-cookie.ts';
 
 const VALUE = 'a'.repeat(43);
-const read = (headers: Record<string, string>) => readOfficeCookie({ headers });
+const read = (headers: Record<string, string>) => readOfficeCookie({ headers }, 'errand_office');
 
 test.each([
   ['alone', `errand_office=${VALUE}`],
@@ -53,4 +53,10 @@ test.each([
   ['a sandboxed page', { origin: 'null' }],
 ])('does not log in: %s', (_, headers: Record<string, string>) => {
   expect(asks(headers)).toThrow('other origins');
+});
+
+test('whoever logs out ends all cookies of the name, up to a few', () => {
+  const values = Array.from({ length: 9 }, (_, at) => `${at}`.repeat(43));
+  const headers = { cookie: ['errand_office=short', 'other=x', ...values.map((v) => `errand_office=${v}`)].join('; ') };
+  expect(officeCookiesOf({ headers }, 'errand_office')).toEqual(values.slice(0, 4));
 });

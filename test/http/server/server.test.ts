@@ -183,7 +183,7 @@ test('a TCP client that resets at once is never taken for the local operator', a
   });
   const fixture = await openFixture({
     operations: {
-      authenticate: async (_credential, viaSocket) => {
+      authenticate: async (_credential, { viaSocket }) => {
         seen.push(viaSocket);
         asked();
         throw new Error('not now');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Identity } from '../../../src/domain/people/user.ts';
 import { makeLoginTokens } from '../../../src/operations/people/login-tokens.ts';
 import { makeAuthenticate } from '../../../src/operations/people/authenticate.ts';
 import { makeActAs } from '../../../src/operations/people/act-as.ts';
@@ -33,8 +34,8 @@ async function fixture(expiresInMs: number | null = null) {
     resolveToken: tokens.resolveToken,
     actAs: makeActAs({ ...stores, audit: auditOf(stores), useKey }),
   });
-  const resolve = (credential: string | null, viaSocket: boolean) =>
-    authenticate(credential, viaSocket, { address: 'socket', requestId: 'r' });
+  const resolve = (credential: string | null, viaSocket: boolean, known?: Identity) =>
+    authenticate(credential, { viaSocket, known, origin: { address: 'socket', requestId: 'r' } });
   return { ...stores, tokens, resolve, secret: fresh.text, key };
 }
 
@@ -129,8 +130,13 @@ test('the operator behind the socket acts as a user, with the newest key of his 
   const { items } = await store.audit.list(every, { beforeId: null, afterId: 0, limit: 10 });
   expect(items.map(({ targetId }) => targetId).toSorted()).toEqual([key.id, second.id, third.id].toSorted());
   expect(items[0]!.actor).toMatchObject({ username: 'operator', via: 'socket' });
+  // What goes on with a key ends with it, whatever others there are.
+  const known = await resolve('as:mara', true);
+  await store.keys.revoke(second.id);
+  await expect(resolve('as:mara', true, known)).rejects.toMatchObject({ reason: 'unauthenticated' });
+  expect(await resolve('as:mara', true)).toMatchObject({ key: { id: key.id } });
   for (const { id } of await store.keys.list(user.seq, 0, 100)) await store.keys.revoke(id);
-  await expect(resolve('as:mara', true)).rejects.toMatchObject({ reason: 'unprocessable' });
+  await expect(resolve('as:mara', true)).rejects.toMatchObject({ reason: 'forbidden' });
   await expect(resolve('as:nobody', true)).rejects.toMatchObject({ reason: 'not_found' });
   await expect(resolve('as:%', true)).rejects.toMatchObject({ reason: 'unauthenticated' });
 });

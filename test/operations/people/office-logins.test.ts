@@ -22,6 +22,7 @@ async function fixture() {
     audit: auditOf({ store }),
     throttle: makeLoginThrottle(clock),
     useKey: makeUseKey({ store, clock }),
+    deriveKey: () => Buffer.alloc(32),
     settings: () => ({ office: { web } }),
   });
   const root: Administrator = { kind: 'key', user, key, reach: 'all', origin: OPERATOR.origin };

@@ -177,7 +177,7 @@ const IDENTITIES: ReadonlyMap<string, Identity> = new Map([
   ['token-of-admin', { kind: 'token', user: aUser({ role: 'admin' }) }],
 ]);
 
-const authenticate: Operations['authenticate'] = async (credential, viaSocket) => {
+const authenticate: Operations['authenticate'] = async (credential, { viaSocket }) => {
   if (credential === null && viaSocket) return { kind: 'operator' };
   if (credential === 'disabled-key' || credential === 'disabled-token')
     throw new ErrandError('forbidden', 'The user is disabled.');

@@ -10,6 +10,9 @@ import { OPERATOR } from './callers.ts';
 import { send } from './http-fixture.ts';
 import { openOffice } from './watch-office.ts';
 
+/** Of the installation of these tests. */
+export const COOKIE_NAME = 'errand_office_00000000';
+
 /** Opens it; the user of its key is an administrator, and its key may be one of scope `admin`. */
 export async function openForBrowsers(options: FixtureOptions = {}) {
   let logins: ReturnType<typeof makeOfficeLogins> | undefined;
@@ -22,6 +25,7 @@ export async function openForBrowsers(options: FixtureOptions = {}) {
         identify: (...input) => logins!.officeLogins.identify(...input),
         logIn: (...input) => logins!.officeLogins.logIn(...input),
         logOut: (...input) => logins!.officeLogins.logOut(...input),
+        cookieName: COOKIE_NAME,
       },
       getOfficeSnapshot: (...input) => floor!.getOfficeSnapshot(...input),
       ...options.operations,
@@ -47,6 +51,7 @@ export async function openForBrowsers(options: FixtureOptions = {}) {
     audit: auditOf({ store }),
     throttle: makeLoginThrottle(clock),
     useKey: makeUseKey({ store, clock }),
+    deriveKey: () => Buffer.alloc(32),
     settings: fixture.parts.settings,
   });
   floor = makeFloor({ store, clock });

@@ -153,6 +153,8 @@ export interface OfficeServer {
   readonly keep: (event: NewEvent) => void;
   /** Sends an event to all watchers, and keeps it for those that resume. */
   readonly emit: (event: NewEvent) => void;
+  /** Sends the last words of a run to all watchers of the installation, as of an event. They are not kept. */
+  readonly say: (number: number, text: string, id: number) => void;
   /** Ends all connections and stops listening. */
   readonly die: () => Promise<void>;
   /** Listens at the same address again. */
@@ -194,6 +196,11 @@ export async function startOfficeServer(snapshot: SnapshotWire = aSnapshot([anEn
       const numbered = { id: events.length + 1, ...event };
       events.push(numbered);
       for (const [watcher, session] of watchers) if (isFor(session)(numbered)) watcher.write(blockOf(numbered));
+    },
+    say(number, text, id) {
+      const head = { id, type: 'run.words', session_id: sessionId(number), run_id: runId(number), stream_seq: id };
+      const block = `event: run.words\ndata: ${JSON.stringify({ ...head, payload: { text } })}\n\n`;
+      for (const [watcher, session] of watchers) if (session === null) watcher.write(block);
     },
     async die() {
       const closing = http;

@@ -98,12 +98,12 @@ test('the floor on a usual terminal', { tags: ['§4.8-rule-9'] }, () => {
       Sales                      $4.21  no budget                           310k       3                                  ▁
 
       All runs · newest first                                                                                           1/5
-         PROGRESS    TITLE                   WHO             TEAM            TIME↑   TOKENS     COST  NOW
-    ❯ ●  ━━━─── 45%  Plot the sales of qua…  Ann Arbor       Research         1:01    18.2k    $0.07  shell: python plot.py
-      ?  ━━━─── 45%  売上データを分析して…   山田 由紀       Research         1:02    18.2k    $0.07  waits for Bo
-      ○  ──────      👩 Refactor billing     Ann Arbor       Research         0:00    18.2k    $0.07  waits for a slot
-      ✗              Plot the sales of qua…  Ann Arbor       Research         0:59    18.2k    $0.07  No model answered.
-      ✓              Plot the sales of qua…  Ann Arbor       Unassigned       0:00    18.2k    $0.07  6 min ago
+         PROGRESS    TITLE                        WHO          TEAM          TIME↑     COST  NOW
+    ❯ ●  ━━━─── 45%  Plot the sales of quarter 1  Ann Arbor    Research       1:01    $0.07  shell: python plot.py
+      ?  ━━━─── 45%  売上データを分析してグラフ…  山田 由紀    Research       1:02    $0.07  waits for Bo
+      ○  ──────      👩 Refactor billing          Ann Arbor    Research       0:00    $0.07  waits for a slot
+      ✗              Plot the sales of quarter 4  Ann Arbor    Research       0:59    $0.07  No model answered.
+      ✓              Plot the sales of quarter 5  Ann Arbor    Unassigned     0:00    $0.07  6 min ago
 
 
      ↑↓ move  ⏎ open  / find  t team  s status  o order  T today  p pause  q quit                                    ? help"

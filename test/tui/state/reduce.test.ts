@@ -64,7 +64,7 @@ const words = (state: AppState, text: string) => {
 
 test('the last words of a run stay until it does something else; they mark no row, and snapshots leave them', () => {
   const thinks = take(fresh(), [anEntity(1, { detail: 'thinks' })]);
-  const writes = words(thinks, 'and so the tide comes');
+  const writes = words(thinks, '**and** so the `tide` comes');
   expect(rowOf(writes, 1)).toMatchObject({
     words: 'and so the tide comes',
     now: 'thinks',

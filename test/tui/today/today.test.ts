@@ -49,10 +49,10 @@ test("today's runs of a team", () => {
 
       Research  today                                  60 active · 53 with runs · page 1 of 2
 
-         BEGAN  TITLE                  WHO              TIME  TOKENS     COST  NOW
-    ❯ ✓  11:58  Plot the sales of qu…  Ann Arbor        1:01   18.2k    $0.07
-      ●  11:58  deleted Plot the sal…  Ann Arbor        1:02   18.2k    $0.07  shell: python…
-      ✗  11:58  Plot the sales of qu…  Ann Arbor        1:03   18.2k    $0.07  No model.
+         BEGAN  TITLE                      WHO            TIME  TOKENS     COST  NOW
+    ❯ ✓  11:58  Plot the sales of quarte…  Ann Arbor      1:01   18.2k    $0.07
+      ●  11:58  deleted Plot the sales o…  Ann Arbor      1:02   18.2k    $0.07  shell: pyth…
+      ✗  11:58  Plot the sales of quarte…  Ann Arbor      1:03   18.2k    $0.07  No model.
 
 
 

@@ -15,7 +15,7 @@ import { pause } from '../../load.ts';
 import { cpuMsOf, memoryMbOf } from '../../process-figures.ts';
 import type { Figures } from '../scale.ts';
 
-const ERRAND = fileURLToPath(new URL('../../../bin/errand', import.meta.url));
+const ERRAND = fileURLToPath(new URL('../../../../bin/errand', import.meta.url));
 const HEAP = new URL('../../servers/heap.mjs', import.meta.url).href;
 const ROWS = 500;
 const TICK_MS = 100;

@@ -61,7 +61,7 @@ Examples:
 
 async function showOffice(context: Context, options: Options): Promise<void> {
   const { io, out } = context;
-  if (options.endWeb) return endLogins(context);
+  if (options.endWeb) return endLogins(context, options);
   if (options.web) return printLink(context, options);
   if (options.once || out.format === 'json') return printOnce(context, options);
   if (!io.terminal.stdin || !io.terminal.stdout) {
@@ -101,7 +101,12 @@ async function printLink({ client, out }: Context, { once, team, session }: Opti
   out.hint('It logs one browser in to Office Mode for 8 hours, if it is opened within 5 minutes. Keep it to yourself.');
 }
 
-async function endLogins({ client, out }: Context): Promise<void> {
+async function endLogins({ client, out }: Context, { once, web, team, session }: Options): Promise<void> {
+  if (once || web || team !== undefined || session !== undefined)
+    throw new CommandError(
+      'usage',
+      '--end-web goes with no other option of the view: it ends the log-ins of all browsers.',
+    );
   const done = await client().office.endLogins();
   if (out.format === 'json') return out.json(done);
   out.hint(`${done.ended === 1 ? '1 log-in was' : `${done.ended} log-ins were`} ended.`);

@@ -2,7 +2,7 @@
 import type { Operations } from '../../../operations/operations.ts';
 import type { OfficeCodeWire } from '../../../wire/office/browser.ts';
 import type { Exchange } from '../../frame/exchange.ts';
-import { OFFICE_COOKIE, readOfficeCookie, requireOwnPage } from '../../frame/office-cookie.ts';
+import { officeCookiesOf, requireOwnPage } from '../../frame/office-cookie.ts';
 import { writeHead } from '../../replies/head.ts';
 import type { ClientAddressOf } from '../../server/client-address.ts';
 import { rootOf } from './headers.ts';
@@ -19,22 +19,21 @@ export function makeOfficeLogins({ officeLogins }: Pick<Operations, 'officeLogin
       const { req, bases } = exchange;
       requireOwnPage(req, bases.own);
       const { text, maxAgeSeconds } = await officeLogins.logIn(body.code, clientAddressOf(req));
-      sendCookie(exchange, text, maxAgeSeconds);
+      sendCookie(exchange, `${officeLogins.cookieName}=${text}`, maxAgeSeconds);
     },
 
     logOut: async (exchange: Asked): Promise<undefined> => {
       requireOwnPage(exchange.req, exchange.bases.own);
-      const cookie = readOfficeCookie(exchange.req);
-      if (cookie !== null) await officeLogins.logOut(cookie);
-      sendCookie(exchange, '', 0);
+      for (const cookie of officeCookiesOf(exchange.req, officeLogins.cookieName)) await officeLogins.logOut(cookie);
+      sendCookie(exchange, `${officeLogins.cookieName}=`, 0);
     },
   };
 }
 
 /** Of no age, the browser forgets it. */
-function sendCookie({ res, bases }: Asked, text: string, maxAgeSeconds: number): void {
+function sendCookie({ res, bases }: Asked, cookie: string, maxAgeSeconds: number): void {
   const secure = bases.own.startsWith('https:') ? '; Secure' : '';
   const rules = `Path=${rootOf(bases.own)}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
-  writeHead(res, 204, { 'Set-Cookie': `${OFFICE_COOKIE}=${text}; ${rules}`, 'Cache-Control': 'no-store' });
+  writeHead(res, 204, { 'Set-Cookie': `${cookie}; ${rules}`, 'Cache-Control': 'no-store' });
   res.end();
 }

@@ -33,7 +33,7 @@ test.each([
   expect(got.headers['cache-control']).toBe('no-store');
   const [cookie, ...others] = got.headers['set-cookie'] ?? [];
   expect(others).toEqual([]);
-  expect(cookie).toMatch(/^errand_office=[\w-]{43}; /);
+  expect(cookie).toMatch(/^errand_office_00000000=[\w-]{43}; /);
   expect(cookie!.split('; ').slice(1).join('; ')).toBe(rules);
 });
 
@@ -73,7 +73,9 @@ test('logging out ends the cookie, here and wherever it was copied', { tags: ['G
   expect((await read()).status).toBe(200);
   const got = await send(fixture, { method: 'POST', path: '/office/logout', headers: cookie });
   expect(got.status).toBe(204);
-  expect(got.headers['set-cookie']).toEqual(['errand_office=; Path=/office; Max-Age=0; HttpOnly; SameSite=Strict']);
+  expect(got.headers['set-cookie']).toEqual([
+    'errand_office_00000000=; Path=/office; Max-Age=0; HttpOnly; SameSite=Strict',
+  ]);
   expect((await read()).status).toBe(401);
   expect((await send(fixture, { method: 'POST', path: '/office/logout' })).status).toBe(204);
 });
@@ -132,7 +134,7 @@ test('a request of a page of another origin has no cookie, whatever the browser 
 
 test('a key is taken as elsewhere, also beside a cookie that has ended', async () => {
   const { fixture } = await openForBrowsers();
-  const headers = { cookie: `errand_office=${'x'.repeat(43)}` };
+  const headers = { cookie: `errand_office_00000000=${'x'.repeat(43)}` };
   const read = (as?: string) =>
     send(fixture, { path: '/office/api/snapshot', headers, ...(as !== undefined && { as }) });
   expect((await read('admin-key')).status).toBe(200);

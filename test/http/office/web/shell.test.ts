@@ -12,7 +12,11 @@ const ADDRESSES = ['/office', '/office/', '/office/sessions/0198c0de-0000-7000-8
 
 test.each(ADDRESSES)('%s is the page, with or without a credential', async (path) => {
   const fixture = await openFixture();
-  for (const headers of [{}, { cookie: `errand_office=${'x'.repeat(43)}` }, { authorization: 'Bearer nonsense' }]) {
+  for (const headers of [
+    {},
+    { cookie: `errand_office_00000000=${'x'.repeat(43)}` },
+    { authorization: 'Bearer nonsense' },
+  ]) {
     const got = await send(fixture, { path, headers });
     expect([got.status, got.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(got.text).toContain('<div id="office"></div>');
