@@ -17,6 +17,10 @@ export interface OfficePage {
   readonly keys: Set<string>;
   /** Cookies that are good. */
   readonly cookies: Set<string>;
+  /** Refuses log-ins and log-outs with this status; null: it does not. */
+  refusesWith: number | null;
+  /** Whether browsers keep the cookie. */
+  isKept: boolean;
   /** Ends all streams now, as a proxy does. */
   readonly cut: () => void;
   /** Streams that are open through it. */
@@ -62,6 +66,7 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
     const { code } = JSON.parse(body) as { code: string };
     if (!codes.delete(code)) return void res.writeHead(401).end('{}');
     cookies.add(`c${code}`);
+    if (!page.isKept) return void res.writeHead(204).end();
     res.writeHead(204, { 'set-cookie': `errand_office=c${code}; HttpOnly; SameSite=Strict; Path=${root}` }).end();
   }
 
@@ -94,6 +99,10 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       const type = asset[2] === 'js' ? 'text/javascript' : 'text/css';
       return void res.writeHead(200, { 'content-type': type }).end(readFileSync(`${BUILT}${asset[1]}`));
     }
+    if (page.refusesWith !== null && /\/log(in|out)$/.test(path)) {
+      const message = 'The daemon says why.';
+      return void res.writeHead(page.refusesWith).end(JSON.stringify({ code: page.refusesWith, message, data: null }));
+    }
     if (path === `${root}/login`) return void logIn(req, res);
     if (path === `${root}/logout`) {
       cookies.clear();
@@ -113,12 +122,14 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const page: OfficePage = {
     root: `http://127.0.0.1:${(server.address() as AddressInfo).port}${root}`,
     codes,
     keys,
     cookies,
     requests,
+    refusesWith: null,
+    isKept: true,
     streams: () => streams.size,
     cut: () => streams.forEach((stream) => stream.destroy()),
     close: async () => {
@@ -126,4 +137,5 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return page;
 }
