@@ -17,6 +17,8 @@ export interface OfficePage {
   readonly keys: Set<string>;
   /** Cookies that are good. */
   readonly cookies: Set<string>;
+  /** Keeps what streams send to itself, as a proxy that buffers does. */
+  holds: boolean;
   /** Ends all streams now, as a proxy does. */
   readonly cut: () => void;
   /** Streams that are open through it. */
@@ -71,6 +73,10 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       `${daemon.url()}${place}${path}`,
       { headers: { ...req.headers, host: 'daemon' } },
       (reply) => {
+        if (page.holds && reply.headers['content-type'] === 'text/event-stream') {
+          reply.resume();
+          return;
+        }
         res.writeHead(reply.statusCode ?? 502, reply.headers);
         reply.pipe(res);
         reply.on('error', () => res.destroy());
@@ -113,12 +119,13 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  const page: OfficePage = {
     root: `http://127.0.0.1:${(server.address() as AddressInfo).port}${root}`,
     codes,
     keys,
     cookies,
     requests,
+    holds: false,
     streams: () => streams.size,
     cut: () => streams.forEach((stream) => stream.destroy()),
     close: async () => {
@@ -126,4 +133,5 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return page;
 }
