@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { bundleForBrowsers } from '../../scripts/package/browser.ts';
 import { temporaryDirectory } from '../support/files/temporary-directory.ts';
 
-test('what a browser loads is under 40 KB compressed, and asks for nothing else', async () => {
+test('what a browser loads is under 40 KB compressed, and asks for nothing else', { tags: ['G25'] }, async () => {
   const directory = temporaryDirectory();
   await bundleForBrowsers(directory);
   const files = ['office.js', 'office.css'].map((name) => readFileSync(path.join(directory, 'browser', name)));

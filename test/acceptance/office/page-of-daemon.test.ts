@@ -65,7 +65,9 @@ async function enter(key: string, place = '') {
 }
 
 describe.runIf(chromium.ok)('the page of a daemon', () => {
-  test('a terminal and a browser watch one session while the daemon is killed: both miss nothing', async () => {
+  test('a terminal and a browser watch one session while the daemon is killed: both miss nothing', {
+    tags: ['G25'],
+  }, async () => {
     let isHolding = true;
     model.script(({ step }) =>
       step === 0 ? OUTLINE : isHolding ? { hang: 'after-headers' } : { text: ['All ', 'done.'] },

@@ -100,7 +100,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(complaints.filter((complaint) => !complaint.includes('401'))).toEqual([]);
   });
 
-  test('hostile titles are texts: nothing runs, nothing is obeyed, and no row is broken', async () => {
+  test('hostile titles are texts: nothing runs, nothing is obeyed, and no row is broken', {
+    tags: ['G25'],
+  }, async () => {
     const entities = HOSTILE.map((title, at) =>
       anEntity(at + 1, { session_title: title, title, full_name: title, detail: title }),
     );
@@ -169,7 +171,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     await waitFor(async () => (await titles(page)).length === 3);
   });
 
-  test('streams that are cut, and a daemon that dies, cost no event: the page resumes after the last one', async () => {
+  test('streams that are cut, and a daemon that dies, cost no event: the page resumes after the last one', {
+    tags: ['G25'],
+  }, async () => {
     const daemon = await aDaemon();
     const { office, until, page } = await visit(daemon);
     /** The next snapshot says the same. */
@@ -198,6 +202,52 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(await page.locator('[role=status]').first().innerText()).toBe('live');
   });
 
+  test('behind a proxy that keeps what streams send, the page is as new as its snapshots', {
+    tags: ['G25'],
+  }, async () => {
+    const daemon = await aDaemon();
+    const office = await startOfficePage(daemon);
+    onTestFinished(() => office.close());
+    office.holds = true;
+    office.codes.add('held');
+    const seen = await look(browser, `${office.root}#code=held`);
+    onTestFinished(() => seen.close());
+    const text = () => seen.page.locator('#office').innerText();
+    await waitFor(async () => /◌ connecting[^]*Plot the sales/.test(await text()));
+    daemon.snapshot = aSnapshot([anEntity(1, { detail: 'reads later.md' })]);
+    await waitFor(async () => (await text()).includes('reads later.md'));
+  });
+
+  test('all of five hundred runs come as one scrolls to the end, and only their own rows change', async () => {
+    const entities = Array.from({ length: 500 }, (_, at) => anEntity(at + 1));
+    const snapshot = aSnapshot(entities.slice(0, 96));
+    const daemon = await aDaemon({ ...snapshot, overview: { ...snapshot.overview, running: 500 } });
+    daemon.live = entities;
+    const { page, until } = await visit(daemon);
+    await until('96 of 500');
+    await waitFor(async () => {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+      return (await page.locator('[data-row]').count()) === 500;
+    });
+    await page.evaluate('scrollTo(0, 0)');
+    await page.evaluate(`
+      globalThis.touched = new Set();
+      const observer = new MutationObserver((changes) => {
+        for (const { target } of changes) {
+          const row = (target.nodeType === 1 ? target : target.parentElement)?.closest('[data-row]');
+          const cell = (target.nodeType === 1 ? target : target.parentElement)?.closest('td');
+          if (cell?.className === 'now') touched.add(row.dataset.row);
+        }
+      });
+      observer.observe(document.querySelector('.runs tbody'), { subtree: true, childList: true, characterData: true });
+    `);
+    for (const number of [3, 480]) {
+      daemon.emit(anEvent(number, 'tool_use', { tool_use_id: 'a', name: 'read_file', input: { path: '/new.md' } }));
+    }
+    await waitFor(async () => (await page.locator('td.now', { hasText: 'reads new.md' }).count()) === 2);
+    expect(await page.evaluate('[...touched].sort()')).toEqual([runId(3), runId(480)]);
+  });
+
   test('a login that ends takes the picture with it', async () => {
     const { office, until, page } = await visit(await aDaemon());
     await until('Plot the sales of quarter 1');
@@ -207,7 +257,9 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(await page.content()).not.toContain('Plot the sales');
   });
 
-  test('a page that nobody sees follows nothing, and is there at once when it is seen again', async () => {
+  test('a page that nobody sees follows nothing, and is there at once when it is seen again', {
+    tags: ['G25'],
+  }, async () => {
     const daemon = await aDaemon();
     const { office, until, page } = await visit(daemon);
     await until(/● live/);

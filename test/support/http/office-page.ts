@@ -21,6 +21,8 @@ export interface OfficePage {
   refusesWith: number | null;
   /** Whether browsers keep the cookie. */
   isKept: boolean;
+  /** Keeps what streams send to itself, as a proxy that buffers does. */
+  holds: boolean;
   /** Ends all streams now, as a proxy does. */
   readonly cut: () => void;
   /** Streams that are open through it. */
@@ -76,6 +78,10 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       `${daemon.url()}${place}${path}`,
       { headers: { ...req.headers, host: 'daemon' } },
       (reply) => {
+        if (page.holds && reply.headers['content-type'] === 'text/event-stream') {
+          reply.resume();
+          return;
+        }
         res.writeHead(reply.statusCode ?? 502, reply.headers);
         reply.pipe(res);
         reply.on('error', () => res.destroy());
@@ -130,6 +136,7 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
     requests,
     refusesWith: null,
     isKept: true,
+    holds: false,
     streams: () => streams.size,
     cut: () => streams.forEach((stream) => stream.destroy()),
     close: async () => {
