@@ -49,7 +49,9 @@ export function openView({ root, client, refused, leave }: ViewParts): View {
   const toFloor = () => go([floorIn(get())]);
   const say = (text: string) => act({ type: 'notice', text, at: Date.now() });
   const copy = (text: string) =>
-    void copyText(navigator.clipboard, text).then((isCopied) => say(isCopied ? `Copied the id of the session: ${text}` : text));
+    void copyText(navigator.clipboard, text).then((isCopied) =>
+      say(isCopied ? `Copied the id of the session: ${text}` : text),
+    );
   const help = helpView();
   const header = headerView({
     root,
