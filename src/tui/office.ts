@@ -49,19 +49,24 @@ export async function runOffice(options: OfficeOptions): Promise<void> {
       },
     );
     const feed = startFeed({ client, get: store.get, dispatch: store.dispatch, take: store.take, now });
+    const stop = () => {
+      feed.stop();
+      store.close();
+    };
     for (;;) {
-      const text = await showScreens({ options, store, theme, now }, input);
+      const text = await showScreens({ options, store, theme, now, stop }, input);
       if (text === null) break;
       input.close();
       stdin.setRawMode(false);
       const failure = await openPager(text, { environment, signal });
-      if (signal.aborted) break;
+      if (signal.aborted) {
+        stop();
+        break;
+      }
       stdin.setRawMode(true);
       input = openInput(stdin);
       if (failure !== null) store.dispatch({ type: 'notice', text: failure, at: now() });
     }
-    feed.stop();
-    store.close();
   } finally {
     input.close();
     stdin.setRawMode(false);
@@ -73,18 +78,20 @@ interface Shown {
   readonly store: Store;
   readonly theme: Theme;
   readonly now: () => number;
+  /** Ends what feeds the view: nothing is drawn any more. */
+  readonly stop: () => void;
 }
 
 /** Draws what the store has until the user quits or wants to read a text in a pager, which it answers. */
 async function showScreens(
-  { options, store, theme, now }: Shown,
+  { options, store, theme, now, stop }: Shown,
   input: TerminalInput,
 ): Promise<Iterable<string> | null> {
   const { client, stdout, signal } = options;
-  if (signal.aborted) return null;
   const { promise: leaving, resolve: leave } = Promise.withResolvers<Iterable<string> | null>();
   const quit = () => leave(null);
   signal.addEventListener('abort', quit, { once: true });
+  if (signal.aborted) quit();
   const copy = (text: string) => copyToClipboard(stdout, text);
   const ink = render(h(App, { client, store, theme, wheel: input.wheel, now, quit, copy, page: leave }), {
     stdin: input.keys,
@@ -98,7 +105,9 @@ async function showScreens(
   });
   const disableMouse = enableMouse(stdout);
   try {
-    return await Promise.race([leaving, ink.waitUntilExit().then(() => null)]);
+    const text = await Promise.race([leaving, ink.waitUntilExit().then(() => null)]);
+    if (text === null) stop();
+    return text;
   } finally {
     signal.removeEventListener('abort', quit);
     ink.unmount();

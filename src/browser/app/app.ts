@@ -32,9 +32,20 @@ export async function startOffice(place: Element): Promise<void> {
       root,
       client,
       refused: (failure, hasSeen) => turnAway(hasSeen ? 'later' : occasion, failure),
-      leave: () => void credential.logOut().then(() => turnAway('first', null)),
+      leave,
     });
     place.replaceChildren(view.element);
+  };
+
+  const leave = async () => {
+    try {
+      await credential.logOut();
+    } catch (error) {
+      if (error instanceof ClientError) return error;
+      throw error;
+    }
+    turnAway('first', null);
+    return null;
   };
 
   // A link that is opened where the office is open changes no more than this.
@@ -46,7 +57,7 @@ export async function startOffice(place: Element): Promise<void> {
   try {
     await credential.logIn(code);
     forgetCode();
-    show('first');
+    show('fresh');
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     // Where nobody answered, the page can be loaded once more.
@@ -55,7 +66,7 @@ export async function startOffice(place: Element): Promise<void> {
   }
 }
 
-/** The address has the code of a link only until that is used. */
+/** The address has the code of a link only until that was tried. */
 function forgetCode(): void {
   history.replaceState(null, '', `${location.pathname}${location.search}`);
 }
