@@ -32,9 +32,20 @@ export async function startOffice(place: Element): Promise<void> {
       root,
       client,
       refused: (failure, hasSeen) => turnAway(hasSeen ? 'later' : occasion, failure),
-      leave: () => void credential.logOut().then(() => turnAway('first', null)),
+      leave,
     });
     place.replaceChildren(view.element);
+  };
+
+  const leave = async () => {
+    try {
+      await credential.logOut();
+    } catch (error) {
+      if (error instanceof ClientError) return error;
+      throw error;
+    }
+    turnAway('first', null);
+    return null;
   };
 
   // A link that is opened where the office is open changes no more than this.
@@ -45,7 +56,7 @@ export async function startOffice(place: Element): Promise<void> {
   if (code === null) return show('first');
   try {
     await credential.logIn(code);
-    show('first');
+    show('fresh');
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     turnAway('code', error);

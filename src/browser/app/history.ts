@@ -31,6 +31,9 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
   };
   history.scrollRestoration = 'manual';
   const popped = () => {
+    // What was still to be in the address belongs to the one that was left.
+    clearTimeout(timer);
+    settling = null;
     shownName = '';
     go(screens());
   };

@@ -10,18 +10,21 @@ import { type FloorView, floorView } from '../floor/floor.ts';
 import { h, setShown, setText } from '../page/element.ts';
 import type { ScreenView } from '../page/screen-view.ts';
 import { watchAttention } from './attention.ts';
+import { copyText } from './copy-text.ts';
 import { type Header, headerView } from './header.ts';
 import { type Help, helpView } from './help.ts';
 import { makeHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import { makeStore, type Store } from './store.ts';
+import { stillInText } from './why.ts';
 
 export interface ViewParts {
   readonly root: string;
   readonly client: Reads;
   /** Called once, when the daemon turns the page away. */
   readonly refused: (failure: ClientError, hasSeen: boolean) => void;
-  readonly leave: () => void;
+  /** Logs out; returns what came in between, and null when the page is left. */
+  readonly leave: () => Promise<ClientError | null>;
 }
 
 export interface View {
@@ -38,16 +41,28 @@ export function openView({ root, client, refused, leave }: ViewParts): View {
   const initial = initialState({ tz, intervalMs: INTERVAL_MS }, history.screens(), Date.now());
   const store = makeStore(initial, (state) => drawing.draw(state));
   const { act, dispatch, redraw, get } = store;
-  const go = (screens: readonly ScreenState[]) => showScreens(store, screens);
+  const go = (screens: readonly ScreenState[]) => {
+    // The desk that comes may be another one of the same session, without a floor drawn in between.
+    deskPage.left();
+    showScreens(store, screens);
+  };
   const toFloor = () => go([floorIn(get())]);
+  const say = (text: string) => act({ type: 'notice', text, at: Date.now() });
   const copy = (text: string) =>
-    void navigator.clipboard
-      .writeText(text)
-      .then(() => act({ type: 'notice', text: `Copied the id of the session: ${text}`, at: Date.now() }))
-      .catch(() => act({ type: 'notice', text, at: Date.now() }));
+    void copyText(navigator.clipboard, text).then((isCopied) =>
+      say(isCopied ? `Copied the id of the session: ${text}` : text),
+    );
   const help = helpView();
-  const header = headerView({ root, pause: () => act({ type: 'pause' }), help: help.toggle, leave });
-  const open = (sessionId: string) => act({ type: 'open', screen: desk(sessionId) });
+  const header = headerView({
+    root,
+    pause: () => act({ type: 'pause' }),
+    help: help.toggle,
+    leave: () => void leave().then((failure) => failure !== null && say(stillInText(failure))),
+  });
+  const open = (sessionId: string) => {
+    deskPage.left();
+    act({ type: 'open', screen: desk(sessionId) });
+  };
   const floorPage = floorView({
     addressOf: (id) => history.addressOf(desk(id)),
     act,
@@ -89,7 +104,7 @@ interface DrawingParts extends Pick<ViewParts, 'refused'> {
 
 function makeDrawing({ header, help, pages, follow, refused }: DrawingParts) {
   const main = h('main', {});
-  const notice = h('p', { class: 'notice' });
+  const notice = h('p', { class: 'notice', role: 'status' });
   const element = h('div', { class: 'office' }, header.element, main, notice, help.element);
   let isOver = false;
   let shown: Pick<ScreenView<never>, 'left'> | null = null;

@@ -1,8 +1,8 @@
 // Why somebody may not look on, or not yet. Pure.
 import { ClientError } from '../../client/transport/client-error.ts';
 
-/** When somebody was turned away: with a code, with a key that they pasted, at first, or after they had looked on. */
-export type Occasion = 'code' | 'key' | 'first' | 'later';
+/** When somebody was turned away: with a code, right after it was taken, with a key that they pasted, at first, or after they had looked on. */
+export type Occasion = 'code' | 'fresh' | 'key' | 'first' | 'later';
 
 const MAY_NOT = 'This key may not look on: that takes a key of scope admin, of an administrator.';
 
@@ -11,6 +11,11 @@ const TEXTS: Readonly<Record<Occasion, Readonly<Record<number, string>>>> = {
     401: 'This link was used already, or it is older than five minutes. Ask for a new one.',
     403: 'This link is of somebody who may not look on: that takes a key of scope admin, of an administrator.',
     404: 'This daemon has no Office Mode in a browser.',
+    429: 'Too many log-ins were tried from here. This link is still good: open it again in a minute.',
+  },
+  fresh: {
+    401: 'Your browser did not keep the login: allow cookies for this site, or open it by HTTPS if that is how the daemon is meant to be reached. Then ask for a new link.',
+    403: MAY_NOT,
   },
   key: {
     401: 'This key is not valid.',
@@ -32,6 +37,8 @@ export function whyText(occasion: Occasion, error: unknown): string {
   if (failure.kind !== 'refused') return `${error.message} Try again in a moment.`;
   const known = TEXTS[occasion][failure.status];
   if (known !== undefined) return known;
-  if (occasion === 'first' && failure.status === 401) return '';
-  return occasion === 'code' && failure.status < 500 ? (TEXTS.code[401] ?? '') : error.message;
+  return occasion === 'first' && failure.status === 401 ? '' : error.message;
 }
+
+/** Why somebody who wanted to leave could not. */
+export const stillInText = ({ message }: ClientError): string => `This browser is still logged in. ${message}`;

@@ -21,11 +21,13 @@ export function makeDeskFeed(client: Reads, dispatch: Dispatch): DeskFeed {
     readonly controller: AbortController;
   } | null = null;
   let reader = { sessionId: '', read: makeSessionReader() };
-  let isReadingPage = false;
+  /** The page that is being read. One that comes after a rest is of no use: another part of the past may be in memory. */
+  let reading: object | null = null;
 
   const rest = () => {
     following?.controller.abort();
     following = null;
+    reading = null;
   };
 
   const follow = ({ sessionId, log }: DeskState) => {
@@ -38,7 +40,7 @@ export function makeDeskFeed(client: Reads, dispatch: Dispatch): DeskFeed {
   };
 
   const readPages = (screen: DeskState, { isAtStart, isAtEnd }: Sight) => {
-    if (isReadingPage || (screen.tab !== 'live' && screen.tab !== 'events')) return;
+    if (reading !== null || (screen.tab !== 'live' && screen.tab !== 'events')) return;
     const { sessionId, log } = screen;
     const work =
       log.hasOlder && isAtStart && !isAtEnd
@@ -49,14 +51,15 @@ export function makeDeskFeed(client: Reads, dispatch: Dispatch): DeskFeed {
             : readPage(client, screen, 'newer')
           : undefined;
     if (work === undefined) return;
-    isReadingPage = true;
+    const own = {};
+    reading = own;
     work
-      .then((change) => change && updateDesk(dispatch, sessionId, change))
+      .then((change) => change && reading === own && updateDesk(dispatch, sessionId, change))
       .catch((error: unknown) => {
         if (!(error instanceof ClientError) && !isAborted(error)) throw error;
       })
       .finally(() => {
-        isReadingPage = false;
+        if (reading === own) reading = null;
       });
   };
 

@@ -51,9 +51,11 @@ export function deskView(parts: DeskParts): DeskView {
   return {
     element,
     rest: () => feed.rest(),
-    left: () => feed.rest(),
-    enter() {
+    left() {
+      feed.rest();
       shown = null;
+    },
+    enter() {
       isNew = true;
     },
     close() {

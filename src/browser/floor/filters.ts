@@ -48,7 +48,11 @@ export function filtersView(change: (over: Partial<FloorState>) => void, done: (
     element,
     pickTeam() {
       team.focus();
-      team.showPicker();
+      try {
+        team.showPicker();
+      } catch {
+        // Not every browser has it: the field has the focus, and takes keys.
+      }
     },
     focusFind() {
       find.focus();

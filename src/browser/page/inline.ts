@@ -20,8 +20,9 @@ const MARKS = [
 ] as const;
 
 const ADDRESS = /^https?:\/\/[^\s<>"'`]{1,2000}/;
+const ENDS_NO_ADDRESS: ReadonlySet<string> = new Set('.,;:!?*_)]}');
 const LINK =
-  /^\[([^\]\n]{1,500})\]\(\s{0,4}([^\s()]{1,2000}(?:\([^\s()]{0,200}\)[^\s()]{0,2000})?)(?:\s{1,4}"[^"\n]{0,200}")?\s{0,4}\)/;
+  /^\[([^[\]\n]{1,500})\]\(\s{0,4}([^\s()]{1,2000}(?:\([^\s()]{0,200}\)[^\s()]{0,2000})?)(?:\s{1,4}"[^"\n]{0,200}")?\s{0,4}\)/;
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 const LETTER = /[\p{L}\p{N}]/u;
 
@@ -99,8 +100,12 @@ function linkAt(text: string, at: number, depth: number): Found | undefined {
 
 function addressAt(text: string, at: number): Found | undefined {
   if (LETTER.test(text[at - 1] ?? '')) return undefined;
-  const address = ADDRESS.exec(text.slice(at, at + 2000))?.[0].replace(/[.,;:!?*_)\]}]+$/, '');
-  if (address === undefined || !/^https?:\/\/./.test(address)) return undefined;
+  const found = ADDRESS.exec(text.slice(at, at + 2000))?.[0];
+  if (found === undefined) return undefined;
+  let end = found.length;
+  while (ENDS_NO_ADDRESS.has(found[end - 1] ?? '')) end -= 1;
+  const address = found.slice(0, end);
+  if (!/^https?:\/\/./.test(address)) return undefined;
   return { node: { tag: 'a', href: address, children: [address] }, end: at + address.length };
 }
 

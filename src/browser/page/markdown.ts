@@ -17,16 +17,14 @@ export interface Cell {
 
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 const FENCE_END = /^\s{0,3}(`{3,}|~{3,})\s*$/;
-const HEADING_MARK = /^#{1,6}\s/;
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
+// Only marks are matched, and what follows them is trimmed: patterns with several blanks in a row can take seconds.
+const HEADING = /^(#{1,6})\s/;
 const RULE = /^\s{0,3}(?:-{3,}|\*{3,}|_{3,})\s*$/;
-const ITEM = /^(\s{0,12})(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+const ITEM = /^(\s{0,12})(?:[-*+]|(\d{1,9})[.)])\s/;
 const QUOTE = /^\s{0,3}>\s?/;
-const DIVIDER = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const DIVIDER_CELL = /^:?-+:?$/;
 const TASK = /^\[([ xX])\]\s+/;
 const DEEPEST = 5;
-/** Of a heading, and of the line below the head of a table. */
-const LONGEST = 1000;
 
 /** The blocks of a text. */
 export function blocksOf(text: string): readonly Block[] {
@@ -54,11 +52,20 @@ const takeCode: Take = (lines, at, _depth, made) => {
 };
 
 const takeHeading: Take = (lines, at, _depth, made) => {
-  const [, marks, text = ''] = HEADING.exec((lines[at] ?? '').slice(0, LONGEST)) ?? [];
-  if (marks === undefined) return 0;
-  made.push({ kind: 'heading', level: marks.length, text: inlineOf(text) });
+  const line = lines[at] ?? '';
+  const level = HEADING.exec(line)?.[1]?.length;
+  if (level === undefined) return 0;
+  made.push({ kind: 'heading', level, text: inlineOf(headingText(line.slice(level))) });
   return 1;
 };
+
+/** Without the marks that may close it, behind a blank. */
+function headingText(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '#') end -= 1;
+  const isClosed = text[end - 1]?.trim() === '';
+  return (isClosed ? text.slice(0, end) : text).trim();
+}
 
 const takeRule: Take = (lines, at, _depth, made) => {
   if (!RULE.test(lines[at] ?? '')) return 0;
@@ -80,19 +87,28 @@ const takeQuote: Take = (lines, at, depth, made) => {
 };
 
 const takeTable: Take = (lines, at, _depth, made) => {
-  const divider = (lines[at + 1] ?? '').slice(0, LONGEST);
-  if (!(lines[at] ?? '').includes('|') || !divider.includes('|') || !DIVIDER.test(divider)) return 0;
+  if (!(lines[at] ?? '').includes('|') || !isDivider(lines[at + 1] ?? '')) return 0;
   const rows = until(lines, at + 2, (line) => !line.includes('|'));
   made.push({ kind: 'table', head: cellsOf(lines[at] ?? ''), rows: rows.map(cellsOf) });
   return 2 + rows.length;
 };
 
+const withoutEdges = (line: string) => line.trim().replace(/^\|/, '').replace(/\|$/, '');
+
+function isDivider(line: string): boolean {
+  if (!line.includes('|')) return false;
+  return withoutEdges(line)
+    .split('|')
+    .every((cell) => DIVIDER_CELL.test(cell.trim()));
+}
+
 function cellsOf(line: string): readonly Cell[] {
-  const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-  return inner.split(/(?<!\\)\|/, 100).map((text) => ({
-    text: inlineOf(text.trim().replaceAll('\\|', '|')),
-    isNumeric: /^[-+$€£¥]?\d[\d.,\s]*[%kMG]?$/.test(text.trim()),
-  }));
+  return withoutEdges(line)
+    .split(/(?<!\\)\|/, 100)
+    .map((text) => ({
+      text: inlineOf(text.trim().replaceAll('\\|', '|')),
+      isNumeric: /^[-+$€£¥]?\d[\d.,\s]*[%kMG]?$/.test(text.trim()),
+    }));
 }
 
 /** An item ends where another one of its list begins, or a line that is indented no further. */
@@ -108,7 +124,7 @@ const takeList: Take = (lines, at, depth, made) => {
     const item = ITEM.exec(line);
     const own = item !== null && (item[1]?.length ?? 0) <= indent + 1;
     if (own && (item[2] !== undefined) !== isNumbered) break;
-    if (own) items.push([(item[3] ?? '').replace(TASK, (_, mark: string) => (mark === ' ' ? '☐ ' : '☑ '))]);
+    if (own) items.push([taskText(line.slice(item[0].length).trimStart())]);
     else if (line.trim() === '' || /^\s/.test(line))
       items.at(-1)?.push(line.slice(Math.min(indent + 2, line.search(/\S|$/))));
     else break;
@@ -118,6 +134,8 @@ const takeList: Take = (lines, at, depth, made) => {
   return end - at;
 };
 
+const taskText = (item: string) => item.replace(TASK, (_, mark: string) => (mark === ' ' ? '☐ ' : '☑ '));
+
 const takeParagraph: Take = (lines, at, _depth, made) => {
   const own = until(lines, at + 1, (line) => line.trim() === '' || BEGINS.some((begins) => begins.test(line)));
   const text = [lines[at] ?? '', ...own].map((line) => line.trim()).join('\n');
@@ -125,7 +143,7 @@ const takeParagraph: Take = (lines, at, _depth, made) => {
   return 1 + own.length;
 };
 
-const BEGINS = [FENCE, HEADING_MARK, RULE, QUOTE, ITEM];
+const BEGINS = [FENCE, HEADING, RULE, QUOTE, ITEM];
 const TAKES = [takeCode, takeHeading, takeRule, takeQuote, takeTable, takeList, takeParagraph];
 
 function until(lines: readonly string[], from: number, isOver: (line: string) => boolean): readonly string[] {

@@ -1,5 +1,8 @@
 // What requests are sent with: the cookie of a login, which no script can read, or a key that lives as long as this page.
-import { ClientError } from '../../client/transport/client-error.ts';
+import { refusalStatusOf } from '../../client/transport/client-error.ts';
+import { bodyOf, refusal, send } from './send.ts';
+
+const TIMEOUT_MS = 15_000;
 
 export interface Credential {
   /** Headers of a request. */
@@ -8,7 +11,7 @@ export interface Credential {
   readonly useKey: (key: string | null) => void;
   /** Exchanges a code for the cookie. Throws ClientError. */
   readonly logIn: (code: string) => Promise<void>;
-  /** Ends the login, here and at the daemon. */
+  /** Ends the login, here and at the daemon. Throws ClientError where the cookie may still be good; a key is forgotten at once. */
   readonly logOut: () => Promise<void>;
 }
 
@@ -17,13 +20,15 @@ export function makeCredential(root: string): Credential {
   let key: string | null = null;
   const headers = (): Readonly<Record<string, string>> => (key === null ? {} : { authorization: `Bearer ${key}` });
 
-  const post = (path: string, body: object) =>
-    fetch(`${root}/${path}`, {
+  const post = async (path: string, body: object) => {
+    const reply = await send(`${root}/${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers() },
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
+    if (!reply.ok) throw refusal(reply.status, await bodyOf(reply));
+  };
 
   return {
     headers,
@@ -32,14 +37,16 @@ export function makeCredential(root: string): Credential {
     },
     async logIn(code) {
       key = null;
-      const reply = await post('login', { code }).catch((cause: unknown) => {
-        throw new ClientError({ kind: 'unreachable' }, 'The daemon is not reachable.', { cause });
-      });
-      if (!reply.ok) throw new ClientError({ kind: 'refused', status: reply.status }, 'The code is not accepted.');
+      await post('login', { code });
     },
     async logOut() {
-      await post('logout', {}).catch(() => undefined);
+      const isByKey = key !== null;
       key = null;
+      const ending = post('logout', {}).catch((error: unknown) => {
+        // Whoever is not known is logged out.
+        if (!isByKey && refusalStatusOf(error) !== 401) throw error;
+      });
+      if (!isByKey) await ending;
     },
   };
 }

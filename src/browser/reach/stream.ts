@@ -1,8 +1,8 @@
 // Opens a stream of events with `fetch`, which unlike `EventSource` sends the last event's id and a key as headers.
 import { ClientError, isClientFailure } from '../../client/transport/client-error.ts';
 import type { OpenStream } from '../../client/transport/event-stream.ts';
-import { refusal, send } from './ask.ts';
 import type { Credential } from './credential.ts';
+import { refusal, send } from './send.ts';
 
 /** A stream counts as broken after this silence: the daemon pings far more often, unless something holds back what it sends. */
 const IDLE_MS = 60_000;

@@ -39,7 +39,9 @@ export function makeSessionReader(): (
     const { sessionId, readings } = screen;
     if (underWay.has(source.name)) return;
     const stamp = stampOf(screen, source);
-    const read = dueRead(screen, next, { source, stamp, past: past.get(source.name) });
+    // A desk that is opened again knows nothing of what was read before.
+    const isKnown = readings[source.name] !== undefined;
+    const read = dueRead(screen, next, { source, stamp, past: isKnown ? past.get(source.name) : undefined });
     if (read === undefined) return;
     underWay.add(source.name);
     void attempt(read, client, sessionId, readings[source.name]?.data)

@@ -300,7 +300,7 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     await until('+34 more');
     expect(await page.locator('.teams tbody tr').count()).toBe(6);
     await page.getByRole('button', { name: '+34 more' }).click();
-    expect(await page.locator('.teams tbody tr').count()).toBe(40);
+    await waitFor(async () => (await page.locator('.teams tbody tr').count()) === 40);
     expect(await page.getByRole('img', { name: /tokens in the last hour/ }).count()).toBe(40);
     await page.getByLabel('Team', { exact: true }).selectOption('t7');
     await waitFor(() => page.url().endsWith('?team=t7'));

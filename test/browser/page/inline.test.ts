@@ -22,6 +22,7 @@ test.each([
   ['\\*not italic\\*', '*not italic*'],
   ['[a page](https://a.example/x_(1))', '<a https://a.example/x_(1)>a page</a>'],
   ['see https://a.example/b, then', 'see <a https://a.example/b>https://a.example/b</a>, then'],
+  ['https://a.example/c?d=(e)...', '<a https://a.example/c?d=(e>https://a.example/c?d=(e</a>)...'],
   ['two\nlines', 'two<br></br>lines'],
 ])('%s', (text, html) => {
   expect(said(inlineOf(text))).toBe(html);

@@ -43,3 +43,20 @@ test.each(['- ', '> ', '  - a\n', '| a ', '|', '# ', ' ', '```\n', '1. ', '-', '
     expect(blocksOf(`a|b\n${text.repeat(100_000 / text.length)}`)).toBeDefined();
   },
 );
+
+test('a heading has no closing marks, and keeps a mark of its own', () => {
+  expect(blocksOf('## Plan  ##\n# About C#\n# #')).toEqual([
+    { kind: 'heading', level: 2, text: ['Plan'] },
+    { kind: 'heading', level: 1, text: ['About C#'] },
+    { kind: 'heading', level: 1, text: [] },
+  ]);
+});
+
+test.each([
+  ['a heading', `#${' '.repeat(990)}a\u2028b\n`],
+  ['an item', `-${' '.repeat(999_000)}a\u2028b\n`],
+  ['a divider', `a|b\n${' '.repeat(450)}-${' '.repeat(450)}x|\n\n`],
+])('blanks of %s that goes on are taken in a moment', (_, text) => {
+  // It would take minutes if it were slow: the test would not end.
+  expect(blocksOf(text.repeat(Math.ceil(1_000_000 / text.length)))).toBeDefined();
+});

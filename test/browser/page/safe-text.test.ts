@@ -12,13 +12,15 @@ test.each([
   expect(safeLine(text)).toBe(safe);
 });
 
-test('lines and blanks of a text stay', () => {
+test('lines and blanks of a text stay, and each line ends in the same way', () => {
+  expect(safeText('a\u2028b\u2029c\r\nd')).toBe('a\nb\nc\nd');
   expect(safeText('a\r\n\tb  c')).toBe('a\n\tb  c');
 });
 
 test('a long text is cut, and no character in half', () => {
   expect(safeLine('x'.repeat(10_000))).toHaveLength(401);
-  expect(safeText('😀😀', 3)).toBe('😀\ufffd…');
+  expect(safeText('😀😀', 3)).toBe('😀\ufffd… and 1 more characters');
+  expect(safeText('x'.repeat(101_234))).toMatch(/x… and 1,234 more characters$/);
 });
 
 test('a hundred thousand escapes are taken in a moment', () => {

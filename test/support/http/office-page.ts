@@ -17,6 +17,10 @@ export interface OfficePage {
   readonly keys: Set<string>;
   /** Cookies that are good. */
   readonly cookies: Set<string>;
+  /** Refuses log-ins and log-outs with this status; null: it does not. */
+  refusesWith: number | null;
+  /** Whether browsers keep the cookie. */
+  isKept: boolean;
   /** Keeps what streams send to itself, as a proxy that buffers does. */
   holds: boolean;
   /** Ends all streams now, as a proxy does. */
@@ -64,6 +68,7 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
     const { code } = JSON.parse(body) as { code: string };
     if (!codes.delete(code)) return void res.writeHead(401).end('{}');
     cookies.add(`c${code}`);
+    if (!page.isKept) return void res.writeHead(204).end();
     res.writeHead(204, { 'set-cookie': `errand_office=c${code}; HttpOnly; SameSite=Strict; Path=${root}` }).end();
   }
 
@@ -100,6 +105,10 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
       const type = asset[2] === 'js' ? 'text/javascript' : 'text/css';
       return void res.writeHead(200, { 'content-type': type }).end(readFileSync(`${BUILT}${asset[1]}`));
     }
+    if (page.refusesWith !== null && /\/log(in|out)$/.test(path)) {
+      const message = 'The daemon says why.';
+      return void res.writeHead(page.refusesWith).end(JSON.stringify({ code: page.refusesWith, message, data: null }));
+    }
     if (path === `${root}/login`) return void logIn(req, res);
     if (path === `${root}/logout`) {
       cookies.clear();
@@ -125,6 +134,8 @@ export async function startOfficePage(daemon: Pick<OfficeServer, 'url'>, prefix 
     keys,
     cookies,
     requests,
+    refusesWith: null,
+    isKept: true,
     holds: false,
     streams: () => streams.size,
     cut: () => streams.forEach((stream) => stream.destroy()),
