@@ -33,6 +33,8 @@ export interface View {
 }
 
 const INTERVAL_MS = 5000;
+/** What needs its user to do something stays so much longer than other notices. */
+const WARNING_MS = 10_000;
 
 /** Opens it, with the screens of the page's address. */
 export function openView({ root, client, refused, leave }: ViewParts): View {
@@ -47,7 +49,7 @@ export function openView({ root, client, refused, leave }: ViewParts): View {
     showScreens(store, screens);
   };
   const toFloor = () => go([floorIn(get())]);
-  const say = (text: string) => act({ type: 'notice', text, at: Date.now() });
+  const say = (text: string, forMs = 0) => act({ type: 'notice', text, at: Date.now() + forMs });
   const copy = (text: string) =>
     void copyText(navigator.clipboard, text).then((isCopied) =>
       say(isCopied ? `Copied the id of the session: ${text}` : text),
@@ -57,7 +59,7 @@ export function openView({ root, client, refused, leave }: ViewParts): View {
     root,
     pause: () => act({ type: 'pause' }),
     help: help.toggle,
-    leave: () => void leave().then((failure) => failure !== null && say(stillInText(failure))),
+    leave: () => void leave().then((failure) => failure !== null && say(stillInText(failure), WARNING_MS)),
   });
   const open = (sessionId: string) => {
     deskPage.left();

@@ -4,7 +4,7 @@ import { shownEvents } from '../feed/event-log.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
 import type { DeskState } from '../state/desk-state.ts';
 import { EMPTY, type Line, span } from '../text/line.ts';
-import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { askedWords, folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import type { CallManner } from '../transcript/call-lines.ts';
 import { entryLines, MARGIN } from '../transcript/entry-lines.ts';
 import { entryText } from '../transcript/plain-text.ts';
@@ -18,7 +18,7 @@ type Round = Rounds['items'][number];
 /** What the user asked in a run begins it. */
 const askedLines = rememberLines(({ user_message: text }: Round, { width }, isUnfolded: boolean) => {
   if (text === null || text.trim() === '') return [];
-  const lines = textLines(text.trim(), width, 'strong', MARGIN);
+  const lines = textLines(askedWords(text), width, 'strong', MARGIN);
   return [EMPTY, ...(isUnfolded ? lines : folded(lines, ASKED, width, MARGIN)).map(marked)];
 });
 

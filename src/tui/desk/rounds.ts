@@ -7,7 +7,7 @@ import { stateStyleOf } from '../../terminal/states.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
-import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { askedWords, folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import { readNextOf, type Tab } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
@@ -27,7 +27,7 @@ const FOLDED = 3;
 
 const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean) => [
   head(round, width, tz),
-  ...messageLines('asked', round.user_message, width, isUnfolded),
+  ...messageLines('asked', round.user_message && askedWords(round.user_message), width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),
   ...messageLines('answered', round.assistant_message, width, isUnfolded),
   EMPTY,
