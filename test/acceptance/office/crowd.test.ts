@@ -182,9 +182,9 @@ test.skipIf(!hasRoom)(
       for (const seen of watched.slice(at * WATCHERS_OF_SESSION, (at + 1) * WATCHERS_OF_SESSION))
         expect(ofTurns(seen, runIds[at]!)).toEqual(all);
     }
-    // The feed of the installation has the same but for their words.
+    // The feed of the installation has the same but for their words, of which it has the last ones now and then.
     const ofSystem = everything.filter(({ type }) => !type.startsWith('content_block_')).sort((a, b) => a.id - b.id);
     for (const seen of watched.slice(sessions.length * WATCHERS_OF_SESSION))
-      expect(ofTurns(seen, runIds.flat())).toEqual(ofSystem);
+      expect(ofTurns(seen, runIds.flat()).filter(({ type }) => type !== 'run.words')).toEqual(ofSystem);
   },
 );
