@@ -358,6 +358,9 @@ function findResponse(book: RunBook, runId: string): Run {
   return run;
 }
 
+/** Of the installation of these tests. */
+export const OFFICE_COOKIE = 'errand_office_00000000';
+
 /** Starts the application on TCP and on a Unix socket until the test ends. */
 export async function openFixture(options: FixtureOptions = {}) {
   const book = makeRunBook();
@@ -368,6 +371,10 @@ export async function openFixture(options: FixtureOptions = {}) {
   const play = options.play ?? ((run, runs) => finish(runs, run, 'Hello.'));
   const operations = {
     authenticate,
+    officeLogins: {
+      cookieName: OFFICE_COOKIE,
+      identify: () => Promise.reject(new ErrandError('unauthenticated', 'Nobody has logged in.')),
+    },
     acceptTurn: async (_caller, input) => {
       turns.push(input);
       const {

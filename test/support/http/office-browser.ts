@@ -7,11 +7,8 @@ import { makeUseKey } from '../../../src/operations/people/resolve-key.ts';
 import { auditOf } from '../store/audit.ts';
 import type { FixtureOptions } from './http-fixture.ts';
 import { OPERATOR } from './callers.ts';
-import { send } from './http-fixture.ts';
+import { OFFICE_COOKIE, send } from './http-fixture.ts';
 import { openOffice } from './watch-office.ts';
-
-/** Of the installation of these tests. */
-export const COOKIE_NAME = 'errand_office_00000000';
 
 /** Opens it; the user of its key is an administrator, and its key may be one of scope `admin`. */
 export async function openForBrowsers(options: FixtureOptions = {}) {
@@ -25,7 +22,7 @@ export async function openForBrowsers(options: FixtureOptions = {}) {
         identify: (...input) => logins!.officeLogins.identify(...input),
         logIn: (...input) => logins!.officeLogins.logIn(...input),
         logOut: (...input) => logins!.officeLogins.logOut(...input),
-        cookieName: COOKIE_NAME,
+        cookieName: OFFICE_COOKIE,
       },
       getOfficeSnapshot: (...input) => floor!.getOfficeSnapshot(...input),
       ...options.operations,
