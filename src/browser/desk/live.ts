@@ -1,6 +1,7 @@
 // The first tab: the session as it happens.
 import { type Entries, entriesOf, type Entry } from '../../tui/feed/entries.ts';
 import { shownEvents } from '../../tui/feed/event-log.ts';
+import { nextRounds, type Round, roundsByRun } from '../../tui/feed/rounds.ts';
 import { type Rounds, roundSource } from '../../tui/feed/sources.ts';
 import { h, setClass, setShown, setText } from '../page/element.ts';
 import { type ItemView, keyedList } from '../page/keyed.ts';
@@ -9,8 +10,6 @@ import { safeLine } from '../page/safe-text.ts';
 import { type LiveBlock, liveBlocksOf } from './blocks.ts';
 import { callView } from './call.ts';
 import type { Tab, TabInput, TabView } from './tab-view.ts';
-
-type Round = Rounds['items'][number];
 
 /** What blocks are drawn with, beside themselves. */
 interface Around {
@@ -51,15 +50,6 @@ function liveTab(): TabView {
 function emptyTextOf({ kind, failure }: TabInput['screen']['stream']): string {
   if (failure !== null) return safeLine(failure.message);
   return kind === 'connecting' ? 'Reading…' : 'Nothing yet.';
-}
-
-const byRuns = new WeakMap<Rounds, ReadonlyMap<string, Round>>();
-
-function roundsByRun(pages: Rounds | undefined): ReadonlyMap<string, Round> {
-  if (pages === undefined) return NOTHING.rounds;
-  const known = byRuns.get(pages) ?? new Map(pages.items.map((round) => [round.run_id, round]));
-  byRuns.set(pages, known);
-  return known;
 }
 
 function textView(): ItemView<LiveBlock> {
@@ -134,14 +124,6 @@ export const live: Tab = {
   name: 'live',
   startsAtEnd: true,
   source: { ...roundSource, changesWith: (type) => type === 'run.queued' },
-  next: ({ screen, data }) => {
-    const pages = data as Rounds | undefined;
-    const first = shownEvents(screen).find(({ type }) => type === 'run.queued')?.run_id;
-    if (pages === undefined || first === undefined || first === null) return undefined;
-    const known = roundsByRun(pages);
-    const oldest = pages.items[0]?.run_id;
-    const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
-    return !known.has(first) && isOlder && pages.hasOlder ? 'older' : undefined;
-  },
+  next: ({ screen, data }, { isAtEnd }) => nextRounds(screen, data as Rounds | undefined, isAtEnd),
   make: liveTab,
 };

@@ -4,6 +4,7 @@ import { momentOf } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
 import { stateStyleOf } from '../../terminal/states.ts';
 import { type Rounds, roundSource } from '../../tui/feed/sources.ts';
+import { ROLES_OF_STATUS } from '../../tui/state/run-style.ts';
 import { h } from '../page/element.ts';
 import { keyedList } from '../page/keyed.ts';
 import { markdownView } from '../page/markdown-view.ts';
@@ -11,16 +12,6 @@ import { safeLine } from '../page/safe-text.ts';
 import type { Tab, TabView } from './tab-view.ts';
 
 type Round = Rounds['items'][number];
-
-const ROLES: Readonly<Record<Round['status'], string>> = {
-  queued: 'pending',
-  running: 'running',
-  finalizing: 'running',
-  completed: 'completed',
-  failed: 'failed',
-  canceled: 'idle',
-  incomplete: 'failed',
-};
 
 function roundsTab(): TabView {
   const element = h('div', { class: 'rounds' });
@@ -63,9 +54,9 @@ function contentsOf(round: Round, tz: string): readonly Node[] {
     h(
       'h2',
       {},
-      h('span', { class: `glyph is-${ROLES[status]}`, 'aria-hidden': 'true' }, stateStyleOf(status).glyph),
+      h('span', { class: `glyph is-${ROLES_OF_STATUS[status]}`, 'aria-hidden': 'true' }, stateStyleOf(status).glyph),
       ` Round ${round.round_no} `,
-      h('span', { class: `is-${ROLES[status]}` }, status),
+      h('span', { class: `is-${ROLES_OF_STATUS[status]}` }, status),
     ),
     h('p', { class: 'dim' }, facts.join(' · ')),
     ...part('asked', round.user_message),

@@ -1,6 +1,7 @@
 // The first tab: the session as it happens.
 import { type Entries, entriesOf, type Entry } from '../feed/entries.ts';
 import { shownEvents } from '../feed/event-log.ts';
+import { nextRounds, type Round, roundsByRun } from '../feed/rounds.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
 import type { DeskState } from '../state/desk-state.ts';
 import { EMPTY, type Line, span } from '../text/line.ts';
@@ -13,8 +14,6 @@ import type { Tab } from './tab.ts';
 /** Lines of what the user asked while it is folded. */
 const ASKED = 6;
 
-type Round = Rounds['items'][number];
-
 /** What the user asked in a run begins it. */
 const askedLines = rememberLines(({ user_message: text }: Round, { width }, isUnfolded: boolean) => {
   if (text === null || text.trim() === '') return [];
@@ -24,27 +23,6 @@ const askedLines = rememberLines(({ user_message: text }: Round, { width }, isUn
 
 const marked = (line: Line, at: number): Line =>
   at === 0 ? { spans: [span('❯ ', 'accent'), ...line.spans.slice(1)] } : line;
-
-const byRuns = new WeakMap<Rounds, ReadonlyMap<string, Round>>();
-
-function roundsByRun(pages: Rounds | undefined): ReadonlyMap<string, Round> {
-  if (pages === undefined) return new Map();
-  const known = byRuns.get(pages) ?? new Map(pages.items.map((round) => [round.run_id, round]));
-  byRuns.set(pages, known);
-  return known;
-}
-
-/** The rounds of the past, where runs begin whose rounds are older than those that are known. */
-function readNext(screen: DeskState, data: unknown): 'older' | 'newest' | undefined {
-  const pages = data as Rounds | undefined;
-  const first = shownEvents(screen).find(({ type }) => type === 'run.queued')?.run_id;
-  if (pages === undefined || first === undefined || first === null) return undefined;
-  const known = roundsByRun(pages);
-  const oldest = pages.items[0]?.run_id;
-  const isOlder = !screen.log.isAtEnd || screen.log.events.some(({ run_id: id }) => id === oldest);
-  if (!known.has(first) && isOlder && pages.hasOlder) return 'older';
-  return !pages.isAtEnd && screen.log.isAtEnd && screen.positions.live === undefined ? 'newest' : undefined;
-}
 
 /** One session is shown at a time; entries continue from those of the frame before. */
 let made: Entries | null = null;
@@ -69,7 +47,7 @@ export const live: Tab = {
   title: 'Live',
   shortTitle: 'Live',
   source: { ...roundSource, changesWith: (type) => type === 'run.queued' },
-  readNext,
+  readNext: (screen, data) => nextRounds(screen, data as Rounds | undefined, screen.positions.live === undefined),
   items: (screen, data, room) => {
     const list = liveEntries(screen);
     const rounds = roundsByRun(data as Rounds | undefined);

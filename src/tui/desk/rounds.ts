@@ -1,26 +1,17 @@
 // The session's rounds, newest first: what was asked, which tools were used, what came of it, and its cost.
 import { compact, spokenMs } from '../../domain/figures.ts';
-import type { RunStatus } from '../../domain/sessions/run.ts';
 import { momentOf } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
 import { stateStyleOf } from '../../terminal/states.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
-import { cell, EMPTY, type Line, lineByWorth, lineOf, type Role, span } from '../text/line.ts';
+import { cell, EMPTY, type Line, lineByWorth, lineOf, span } from '../text/line.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
+import { ROLES_OF_STATUS } from '../state/run-style.ts';
 import { askedWords, folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import { readNextOf, type Tab } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
 
-const ROLES: Readonly<Record<RunStatus, Role>> = {
-  queued: 'pending',
-  running: 'running',
-  finalizing: 'running',
-  completed: 'completed',
-  failed: 'failed',
-  canceled: 'idle',
-  incomplete: 'failed',
-};
 const TOOL_ROLES = { waiting: 'waiting', running: 'running', completed: 'dim', failed: 'failed' } as const;
 /** Lines of a text while it is folded. */
 const FOLDED = 3;
@@ -35,7 +26,7 @@ const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean)
 
 function head(round: Round, width: number, tz: string): Line {
   const { status, started_at: startedAt, finished_at: finishedAt } = round;
-  const role = ROLES[status];
+  const role = ROLES_OF_STATUS[status];
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
   const left = [
     span(`${stateStyleOf(status).glyph} `, role),

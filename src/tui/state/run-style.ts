@@ -1,5 +1,6 @@
 // How runs are styled: the glyph that their state has everywhere, the word for it, and its role.
 import { stateStyleOf } from '../../terminal/states.ts';
+import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Role } from '../text/line.ts';
 import type { Row } from './office.ts';
 
@@ -26,3 +27,14 @@ export function runStyleOf({ status, isWaiting = false, modelWait = null }: Styl
   const style = STYLES[isWaiting ? 'waiting' : modelWait !== null ? 'stalled' : status];
   return { ...style, glyph: stateStyleOf(style.word).glyph };
 }
+
+/** The role of each status of a run on its session's desk. */
+export const ROLES_OF_STATUS: Readonly<Record<RunStatus, Role>> = {
+  queued: 'pending',
+  running: 'running',
+  finalizing: 'running',
+  completed: 'completed',
+  failed: 'failed',
+  canceled: 'idle',
+  incomplete: 'failed',
+};
