@@ -56,7 +56,7 @@ export function makeLastWords({ scopes, clock, send, failed }: LastWordsParts): 
       else runs.delete(runSeq);
       return;
     }
-    const text = ((known?.text ?? '') + event.payload.text).slice(-KEPT_CHARACTERS);
+    const text = ((known?.text ?? '') + endOf(event.payload.text)).slice(-KEPT_CHARACTERS);
     if (known !== undefined) Object.assign(known, { id, streamSeq, text, isSent: false });
     else {
       if (runs.size === MOST_RUNS) runs.delete(runs.keys().next().value!);
@@ -100,6 +100,10 @@ export function makeLastWords({ scopes, clock, send, failed }: LastWordsParts): 
     },
   };
 }
+
+/** The end of a delta, copied: a part of a string keeps the whole of it in memory, which may have megabytes. */
+const endOf = (text: string): string =>
+  text.length <= KEPT_CHARACTERS ? text : Buffer.from(text.slice(-KEPT_CHARACTERS), 'utf16le').toString('utf16le');
 
 /** On one line; its first word may have lost its beginning. */
 function lastOf(text: string): string {

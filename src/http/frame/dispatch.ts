@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { KB } from '../../domain/byte-units.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { type Caller, type Origin, ownerOf, type Identity } from '../../domain/people/user.ts';
+import { type Caller, type Identity, type Origin, ownerOf } from '../../domain/people/user.ts';
 import { ANYONE, type Slices } from '../../domain/loop/slices.ts';
 import type { ClientAddressOf } from '../server/client-address.ts';
 import { isFromOperator } from '../server/peers.ts';
