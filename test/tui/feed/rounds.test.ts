@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { OfficeEventWire } from '../../../src/wire/journal-event.ts';
 import { nextRounds, roundsByRun } from '../../../src/tui/feed/rounds.ts';
 import type { Rounds } from '../../../src/tui/feed/sources.ts';
 import { desk, type DeskState, EMPTY_LOG } from '../../../src/tui/state/desk-state.ts';
@@ -7,7 +6,7 @@ import { anEvent, runId, sessionId } from '../../support/http/office-server.ts';
 
 /** A desk whose events begin with those of these runs. */
 function deskWith(runs: readonly number[], isAtEnd = true): DeskState {
-  const events = runs.map((run, at) => ({ ...anEvent(run, 'run.queued'), id: at + 1 }) as OfficeEventWire);
+  const events = runs.map((run, at) => ({ ...anEvent(run, 'run.queued'), id: at + 1 }));
   return { ...desk(sessionId(1)), log: { ...EMPTY_LOG, events, isAtEnd } };
 }
 
