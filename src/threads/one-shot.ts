@@ -1,6 +1,7 @@
 // Hosts threads that do one task each: a hostile or broken task costs only its thread.
-import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
+import { type Transferable, Worker } from 'node:worker_threads';
 import type { Clock } from '../domain/clock.ts';
+import { heapLimits } from './heap-limits.ts';
 import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
 
 export interface OneShotParts {
@@ -104,10 +105,9 @@ function startThread<Task>(
   { file, memoryMb, env }: OneShotParts,
   { task, transfer = [] }: Prepared<Task>,
 ): Worker | Error {
-  const resourceLimits: ResourceLimits = { maxOldGenerationSizeMb: memoryMb };
   const options = { workerData: task, transferList: [...transfer], ...(env === undefined ? {} : { env }) };
   try {
-    return new Worker(file, { ...options, resourceLimits });
+    return new Worker(file, { ...options, resourceLimits: heapLimits(memoryMb) });
   } catch (error) {
     return error as Error;
   }

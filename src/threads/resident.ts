@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../domain/clock.ts';
+import { heapLimits } from './heap-limits.ts';
 import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
 
 /** Posted by the thread as soon as it can accept requests. */
@@ -176,7 +177,7 @@ export class ResidentThread<To, From> {
   #startThread(): Thread | undefined {
     try {
       const { file, memoryMb } = this.#parts;
-      return this.#watch(new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } }));
+      return this.#watch(new Worker(file, { resourceLimits: heapLimits(memoryMb) }));
     } catch (error) {
       this.#parts.failed(error as Error);
       this.#failWaiting();

@@ -3,15 +3,13 @@
 // Piscina gives one task to each run, and one pool to all threads. Neither fits:
 // - A task for each run costs each a port and an answer, which both threads pay for; all runs of a thread share its port instead.
 // - A pool keeps the tasks of threads that die while they start, or that the system refuses, and would give them to others, or to nobody.
-import type { ResourceLimits } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { ThreadTask } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
+import { heapLimits } from '../../threads/heap-limits.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 
 const WORKER_FILE = threadFile('../../agent/worker.ts', import.meta.url);
-/** Two semi-spaces and what survives in them. Little more is used by runs that wait for their models. */
-const YOUNG_GENERATION_MB = 12;
 
 export interface Launch {
   readonly task: ThreadTask;
@@ -27,10 +25,6 @@ export interface Launch {
 
 /** Starts the thread. Undefined when the system refuses it, which the pool throws rather than reports. */
 export function launchThread({ task, memoryMb, failed, lost, refused }: Launch): Piscina<ThreadTask, void> | undefined {
-  const resourceLimits: ResourceLimits = {
-    maxOldGenerationSizeMb: memoryMb,
-    maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
-  };
   const pool = new Piscina<ThreadTask, void>({
     filename: WORKER_FILE.href,
     minThreads: 0,
@@ -39,7 +33,7 @@ export function launchThread({ task, memoryMb, failed, lost, refused }: Launch):
     // The default lets an idle thread sleep on a lock, which would also stop its timers and sockets.
     atomics: 'disabled',
     recordTiming: false,
-    resourceLimits,
+    resourceLimits: heapLimits(memoryMb),
   });
   let fault = 'its worker thread did not start';
   // Without a listener it would end the daemon.
