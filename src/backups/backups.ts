@@ -9,7 +9,7 @@ import { readAnchorText } from '../files/audit-anchor.ts';
 import { type DeriveKey, type MasterKeyLocation, readMasterKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
 import { ResidentThread } from '../threads/resident.ts';
-import type { ThreadEnd } from '../threads/thread-end.ts';
+import type { TaskEnd } from '../threads/task-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { referenceOf, type StoreLocation } from '../store/location.ts';
@@ -167,7 +167,7 @@ async function runJob(thread: ResidentThread<ToBackupThread, FromBackupThread>, 
   return last.manifest;
 }
 
-async function endOf(ending: Promise<ThreadEnd<LastFromBackupThread>>): Promise<LastFromBackupThread> {
+async function endOf(ending: Promise<TaskEnd<LastFromBackupThread>>): Promise<LastFromBackupThread> {
   const end = await ending;
   if (end.kind === 'busy') throw new ErrandError('conflict', 'A backup, or a removal of backups, is in progress.');
   if (end.kind === 'cancelled') throw new ErrandError('unavailable', CANCELLED);

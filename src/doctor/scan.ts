@@ -7,6 +7,7 @@ import type { Orphan } from '../files/orphans.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
 import type { StoreReference } from '../store/location.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
+import { onThread } from '../threads/on-thread.ts';
 import { threadFile } from '../threads/thread-file.ts';
 
 /** Blobs that rows name, and what is there of them. */
@@ -67,14 +68,13 @@ const FULL_MS = 3_600_000;
 export function makeScanner(clock: Clock) {
   const threads = makeOneShotHost<ScanTask, Scan>({
     clock,
-    file: threadFile('./scan-worker.ts', import.meta.url),
-    memoryMb: MEMORY_MB,
+    start: onThread({ file: threadFile('./scan-worker.ts', import.meta.url), memoryMb: MEMORY_MB }),
     maxAtOnce: 1,
   });
   return {
     scan: async (task: ScanTask, signal: AbortSignal): Promise<Scan> => {
       const deadlineMs = task.full ? FULL_MS : USUAL_MS;
-      const end = await threads.run(async () => ({ task }), { deadlineMs, signal });
+      const end = await threads.run(async () => task, { deadlineMs, signal });
       if (end.kind === 'done') return end.value;
       if (end.kind === 'timeout') return { ok: false, why: `it took longer than ${deadlineMs / 1_000} seconds` };
       return { ok: false, why: `its thread ended early (${end.kind})` };

@@ -1,7 +1,6 @@
-// A thread that renders one text, so that a hostile one can be ended with it.
-import { parentPort, workerData } from 'node:worker_threads';
+// A process that renders one text, so that a hostile one can be ended with it.
+import { doTask } from '../threads/do-task.ts';
 import { render } from './render.ts';
 import type { RenderTask } from './rendering.ts';
 
-const result = await render(workerData as RenderTask);
-parentPort?.postMessage(result, result.kind === 'html' ? [result.html.buffer as ArrayBuffer] : []);
+await doTask(async (task: Omit<RenderTask, 'bytes'>, bytes) => render({ ...task, bytes } as RenderTask));

@@ -1,10 +1,11 @@
-// Renders on separate threads, each with limits of time and memory, and keeps the results.
+// Renders in processes of their own, each with limits of time and memory, and keeps the results.
 import { MB } from '../domain/byte-units.ts';
 import { type Clock, within } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
+import { inProcess, type ProcessTask } from '../threads/in-process.ts';
 import { makeOneShotHost } from '../threads/one-shot.ts';
-import type { ThreadEnd } from '../threads/thread-end.ts';
+import type { TaskEnd } from '../threads/task-end.ts';
 import { threadFile } from '../threads/thread-file.ts';
 import { makeRenderCache } from './render-cache.ts';
 import type { RenderResult, RenderTask } from './rendering.ts';
@@ -12,7 +13,7 @@ import type { RenderResult, RenderTask } from './rendering.ts';
 export interface RendererParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly maxCpuMs?: number;
+  readonly maxCpuSeconds?: number;
   readonly maxTasks?: number;
 }
 
@@ -34,7 +35,7 @@ export interface Renderer {
    * the next time. Rejects with what `load` rejects with, and with `unavailable` when the renderer is stopped.
    */
   render(request: RenderRequest): Promise<RenderResult | Busy>;
-  /** Ends the threads. */
+  /** Ends the processes. */
   stop(): Promise<void>;
 }
 
@@ -45,8 +46,8 @@ interface Busy {
 const CACHE_BYTES = 8 * MB;
 /** Refusals are kept apart, so that large documents don't push them out: some two thousand. */
 const REFUSALS_BYTES = MB;
-/** CPU time of a thread: much more than an honest document takes. */
-const MAX_CPU_MS = 4_000;
+/** CPU time of a process: much more than an honest document takes. */
+const MAX_CPU_SECONDS = 4;
 /** By the clock, on a machine that has much else to do. */
 const DEADLINE_MS = 20_000;
 /** How long a person waits for the rendered form before getting the source. */
@@ -61,21 +62,22 @@ const REFUSED: RenderResult = { kind: 'refused' };
 
 /**
  * Makes the renderer. It renders two texts at a time: one of each owner, and one of all those together whose texts were too slow
- * a while ago. However many of them are hostile, they leave a thread to the others.
+ * a while ago. However many of them are hostile, they leave a process to the others.
  */
-export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
+export function makeRenderer({ clock, log, maxCpuSeconds = MAX_CPU_SECONDS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
   const refusals = makeRenderCache(REFUSALS_BYTES, clock);
   const slow = makeTurns();
   const owners = new Map<string, Turns>();
-  const threads = makeOneShotHost<RenderTask, RenderResult>({
+  const processes = makeOneShotHost<ProcessTask<Omit<RenderTask, 'bytes'>>, RenderResult>({
     clock,
-    file: threadFile('./render-worker.ts', import.meta.url),
-    memoryMb: 256,
-    maxExternalBytes: 64 * MB,
-    maxCpuMs,
-    env: {},
+    start: inProcess({
+      file: threadFile('./render-worker.ts', import.meta.url),
+      heapMb: 256,
+      memoryMb: 384,
+      maxCpuSeconds,
+    }),
     maxAtOnce: 2,
   });
 
@@ -85,7 +87,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
   async function execute({ key, content, owner, load }: RenderRequest): Promise<RenderResult | Busy> {
     // The same text may have been tried under another key while this one waited.
     if (isRefused(content)) return REFUSED;
-    const end = await threads.run(async () => prepared(await load()), { deadlineMs: DEADLINE_MS });
+    const end = await processes.run(async () => prepared(await load()), { deadlineMs: DEADLINE_MS });
     const result = resultOf(end);
     if (end.kind !== 'done') log.warn({ key, end: end.kind, ...errorOf(end) }, 'a text could not be rendered');
     if (result.kind === 'refused') {
@@ -121,7 +123,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
       if (known !== undefined) return known;
       return within(clock, PATIENCE_MS, inProgress.get(taskOf(request)) ?? start(request), BUSY);
     },
-    stop: threads.stop,
+    stop: processes.stop,
   };
 }
 
@@ -153,16 +155,19 @@ function makeTurns(): Turns {
   };
 }
 
-/** A buffer that contains nothing else is transferred to the thread. */
-function prepared(task: RenderTask) {
-  const { buffer, byteLength } = task.bytes;
-  return { task, transfer: byteLength === buffer.byteLength ? [buffer as ArrayBuffer] : [] };
+function prepared({ bytes, ...task }: RenderTask): ProcessTask<Omit<RenderTask, 'bytes'>> {
+  return { task, bytes };
 }
 
-function resultOf(end: ThreadEnd<RenderResult>): RenderResult | Busy {
-  if (end.kind === 'done') return end.value;
+function resultOf(end: TaskEnd<RenderResult>): RenderResult | Busy {
+  if (end.kind === 'done') return alone(end.value);
   if (end.kind === 'stopped') throw new ErrandError('unavailable', 'The daemon is stopping. Try again in a moment.');
   return end.kind === 'busy' ? BUSY : REFUSED;
 }
 
-const errorOf = (end: ThreadEnd<RenderResult>) => ('error' in end ? { err: end.error } : {});
+/** Without the rest of the message that it came in. */
+function alone(result: RenderResult): RenderResult {
+  return result.kind === 'html' ? { ...result, html: result.html.slice() } : result;
+}
+
+const errorOf = (end: TaskEnd<RenderResult>) => ('error' in end ? { err: end.error } : {});

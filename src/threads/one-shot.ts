@@ -1,55 +1,48 @@
-// Hosts threads that do one task each: a hostile or broken task costs only its thread.
-import { type Transferable, Worker } from 'node:worker_threads';
+// Hosts tasks that each have a thread or a process of their own: a hostile or broken task costs only that.
 import type { Clock } from '../domain/clock.ts';
-import { heapLimits } from './heap-limits.ts';
-import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
+import type { TaskEnd, TaskFailure } from './task-end.ts';
 
-export interface OneShotParts {
+/** What executes one task. */
+export interface Executor {
+  /** Ends it at once. Resolves when it has ended. */
+  terminate(): Promise<unknown>;
+}
+
+/**
+ * Starts what executes a task: `onThread` or `inProcess`. Calls `end` when the task ends; the first call counts. Throws when the
+ * system refuses it.
+ */
+export type Start<Task> = (task: Task, end: (end: TaskEnd<unknown>) => void) => Executor;
+
+export interface OneShotParts<Task> {
   readonly clock: Clock;
-  /** Executed with the task as `workerData`. Its first message is the result. */
-  readonly file: URL;
-  /** V8 heap limit of one thread. */
-  readonly memoryMb: number;
-  /** Limit of the bytes outside the heap, which V8's limit doesn't count. */
-  readonly maxExternalBytes?: number;
-  readonly maxCpuMs?: number;
-  /** The threads' environment; the daemon's own by default. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Concurrent threads. */
+  readonly start: Start<Task>;
+  /** Tasks in progress. */
   readonly maxAtOnce: number;
   /** Tasks in progress and waiting; one more is `busy`. */
   readonly maxTasks?: number;
 }
 
-/** A task, and what is transferred to its thread. */
-export interface Prepared<Task> {
-  readonly task: Task;
-  readonly transfer?: readonly Transferable[];
-}
-
 export interface OneShotLimits {
-  /** Deadline of the thread itself, without the time that the task waits. */
+  /** Deadline of the task itself, without the time that it waits. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
 
 export interface OneShotHost<Task, Result> {
   /**
-   * Executes a task on its own thread. `prepare` is called when its turn has come; its rejection is passed on. Resolves once
-   * the thread has ended.
+   * Executes a task. `prepare` is called when its turn has come; its rejection is passed on. Resolves once what executed the
+   * task has ended.
    */
-  run(prepare: () => Promise<Prepared<Task>>, limits: OneShotLimits): Promise<ThreadEnd<Result>>;
-  /** Ends the threads; tasks in progress and new ones are `stopped`. */
+  run(prepare: () => Promise<Task>, limits: OneShotLimits): Promise<TaskEnd<Result>>;
+  /** Ends what executes tasks; those in progress and new ones are `stopped`. */
   stop(): Promise<void>;
 }
 
-/** How often the use of a thread is compared with its limits. */
-const LOOK_MS = 100;
-
-export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<Task, Result> {
+export function makeOneShotHost<Task, Result>(parts: OneShotParts<Task>): OneShotHost<Task, Result> {
   const { maxAtOnce, maxTasks = Infinity } = parts;
   const stopping = new AbortController();
-  const threads = new Set<Promise<unknown>>();
+  const executing = new Set<Promise<unknown>>();
   const waiting: (() => void)[] = [];
   let inProgress = 0;
 
@@ -63,20 +56,18 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
     waiting.shift()?.();
   }
 
-  function calledOff({ signal }: OneShotLimits): ThreadFailure | undefined {
+  function calledOff({ signal }: OneShotLimits): TaskFailure | undefined {
     if (stopping.signal.aborted) return { kind: 'stopped' };
     return signal?.aborted === true ? { kind: 'cancelled' } : undefined;
   }
 
-  async function runOnThread(prepared: Prepared<Task>, limits: OneShotLimits): Promise<ThreadEnd<Result>> {
-    const worker = startThread(parts, prepared);
-    if (worker instanceof Error) return { kind: 'not_started', error: worker };
-    const thread = runThread<Result>(worker, { ...parts, ...limits, stopping: stopping.signal });
-    threads.add(thread);
+  async function executeTracked(task: Task, limits: OneShotLimits): Promise<TaskEnd<Result>> {
+    const execution = execute<Task, Result>(task, { ...parts, ...limits, stopping: stopping.signal });
+    executing.add(execution);
     try {
-      return await thread;
+      return await execution;
     } finally {
-      threads.delete(thread);
+      executing.delete(execution);
     }
   }
 
@@ -87,67 +78,44 @@ export function makeOneShotHost<Task, Result>(parts: OneShotParts): OneShotHost<
       try {
         const before = calledOff(limits);
         if (before !== undefined) return before;
-        const prepared = await prepare();
-        return calledOff(limits) ?? (await runOnThread(prepared, limits));
+        const task = await prepare();
+        return calledOff(limits) ?? (await executeTracked(task, limits));
       } finally {
         giveTurn();
       }
     },
     stop: async () => {
       stopping.abort();
-      await Promise.all(threads);
+      await Promise.all(executing);
     },
   };
 }
 
-/** Returns the error when the system refuses a thread, which Node.js throws rather than reports. */
-function startThread<Task>(
-  { file, memoryMb, env }: OneShotParts,
-  { task, transfer = [] }: Prepared<Task>,
-): Worker | Error {
-  const options = { workerData: task, transferList: [...transfer], ...(env === undefined ? {} : { env }) };
-  try {
-    return new Worker(file, { ...options, resourceLimits: heapLimits(memoryMb) });
-  } catch (error) {
-    return error as Error;
-  }
-}
-
-interface Limits extends OneShotLimits, Pick<OneShotParts, 'clock' | 'maxCpuMs' | 'maxExternalBytes'> {
+interface Execution<Task> extends OneShotLimits, Pick<OneShotParts<Task>, 'clock' | 'start'> {
   readonly stopping: AbortSignal;
 }
 
-async function runThread<Result>(worker: Worker, limits: Limits): Promise<ThreadEnd<Result>> {
-  const { clock, deadlineMs, signal, stopping } = limits;
-  const { promise, resolve: end } = Promise.withResolvers<ThreadEnd<Result>>();
+async function execute<Task, Result>(task: Task, execution: Execution<Task>): Promise<TaskEnd<Result>> {
+  const { clock, start, deadlineMs, signal, stopping } = execution;
+  const { promise, resolve } = Promise.withResolvers<TaskEnd<Result>>();
+  const end = (how: TaskEnd<unknown>) => resolve(how as TaskEnd<Result>);
   const cancel = () => end({ kind: 'cancelled' });
   const stop = () => end({ kind: 'stopped' });
-  worker.once('message', (value: Result) => end({ kind: 'done', value }));
-  worker.on('messageerror', (error) => end({ kind: 'crashed', error }));
-  worker.on('error', (error) => end(failureOf(error as NodeJS.ErrnoException)));
-  worker.once('exit', () => end({ kind: 'crashed' }));
+  let executor: Executor;
+  try {
+    executor = start(task, end);
+  } catch (error) {
+    return { kind: 'not_started', error: error as Error };
+  }
   signal?.addEventListener('abort', cancel);
   stopping.addEventListener('abort', stop);
   const timer = clock.after(deadlineMs, () => end({ kind: 'timeout' }));
-  const watch = setInterval(() => void look(worker, limits, end), LOOK_MS);
   try {
     return await promise;
   } finally {
     timer.cancel();
-    clearInterval(watch);
     signal?.removeEventListener('abort', cancel);
     stopping.removeEventListener('abort', stop);
-    await worker.terminate();
+    await executor.terminate();
   }
-}
-
-/** Ends a thread that has exceeded a limit. One that has just ended does not respond. */
-async function look(
-  worker: Worker,
-  { maxCpuMs = Infinity, maxExternalBytes = Infinity }: Limits,
-  end: (failure: ThreadEnd<never>) => void,
-): Promise<void> {
-  const [heap, cpu] = await Promise.allSettled([worker.getHeapStatistics(), worker.cpuUsage()]);
-  if (heap.status === 'fulfilled' && heap.value.external_memory > maxExternalBytes) end({ kind: 'out_of_memory' });
-  if (cpu.status === 'fulfilled' && cpu.value.user + cpu.value.system > maxCpuMs * 1_000) end({ kind: 'timeout' });
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../domain/clock.ts';
 import { heapLimits } from './heap-limits.ts';
-import { failureOf, type ThreadEnd, type ThreadFailure } from './thread-end.ts';
+import { failureOf, type TaskEnd, type TaskFailure } from './task-end.ts';
 
 /** Posted by the thread as soon as it can accept requests. */
 export const READY = 'ready';
@@ -49,7 +49,7 @@ export interface Request<To, From, T> {
 interface Job<To, From> extends Omit<Request<To, From, unknown>, 'onMessage'> {
   /** Returns whether it was the last message. */
   onMessage(message: From, post: (message: To) => void): boolean;
-  fail(failure: ThreadFailure): void;
+  fail(failure: TaskFailure): void;
   timer?: Timer;
   isLate?: boolean;
 }
@@ -57,7 +57,7 @@ interface Job<To, From> extends Omit<Request<To, From, unknown>, 'onMessage'> {
 interface Thread {
   readonly worker: Worker;
   state: 'starting' | 'ready' | 'ending';
-  failure: ThreadFailure;
+  failure: TaskFailure;
 }
 
 /** The requests that wait and those that the thread has, and the thread's life. */
@@ -75,12 +75,12 @@ export class ResidentThread<To, From> {
   }
 
   /** Has a request executed. When the thread is lost, resolves after its end: no part of the request is still executing. */
-  async request<T>(request: Request<To, From, T>): Promise<ThreadEnd<T>> {
+  async request<T>(request: Request<To, From, T>): Promise<TaskEnd<T>> {
     if (this.#stopped) return { kind: 'stopped' };
     if (this.#waiting.length + this.#atWork.size >= (this.#parts.maxRequests ?? Infinity)) return { kind: 'busy' };
     const { cancel } = request;
     if (cancel?.signal.aborted === true) return { kind: 'cancelled' };
-    const { promise, resolve } = Promise.withResolvers<ThreadEnd<T>>();
+    const { promise, resolve } = Promise.withResolvers<TaskEnd<T>>();
     const onMessage: Job<To, From>['onMessage'] = (message, post) => {
       const last = request.onMessage(message, post);
       if (last !== undefined) resolve({ kind: 'done', value: last.value });

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { type Request, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
-import type { ThreadEnd } from '../../src/threads/thread-end.ts';
+import type { TaskEnd } from '../../src/threads/task-end.ts';
 import { threadFile } from '../../src/threads/thread-file.ts';
 import { REFUSAL, refuseThreads } from '../support/threads.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
@@ -44,7 +44,7 @@ function open(parts: Partial<ResidentParts> = {}) {
     return { end, begun: first.promise };
   }
 
-  const answer = async (): Promise<ThreadEnd<Deed>> => request(['answer']).end;
+  const answer = async (): Promise<TaskEnd<Deed>> => request(['answer']).end;
   return { thread, request, answer, errors, threads };
 }
 

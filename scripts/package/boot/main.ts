@@ -10,10 +10,12 @@ import { readContents } from './contents.ts';
 import { placesOf } from './places.ts';
 import { removeUnused } from './remove-unused.ts';
 
-/** As of `node -e`: the sandbox of the browser runs a small program of its own, and has no Node.js but this. */
+const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+
+/** As of `node -e`: small programs are run by the sandbox of the browser and by tasks in processes of their own, which have no Node.js but this. */
 function evaluate(script: string, args: readonly string[]): void {
   process.argv.splice(1, Infinity, ...args);
-  const compiled = new Script(`(function (require, process) {${script}\n})`);
+  const compiled = new Script(`(function (require, process) {${script}\n})`, { importModuleDynamically });
   (compiled.runInThisContext() as (require: NodeJS.Require, process: NodeJS.Process) => void)(
     createRequire('/'),
     process,
@@ -36,9 +38,7 @@ function start(): void {
   if (found.kind === 'unpacked') removeUnused(found.directory);
   process.argv[1] = process.execPath;
   const program = pathToFileURL(path.join(found.directory, 'dist/main.js')).href;
-  const script = new Script(`import(${JSON.stringify(program)})`, {
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  });
+  const script = new Script(`import(${JSON.stringify(program)})`, { importModuleDynamically });
   void (script.runInThisContext() as Promise<unknown>);
 }
 

@@ -1,7 +1,11 @@
-// A thread that reads one document, so that a hostile one can be ended with it.
-import { parentPort, workerData } from 'node:worker_threads';
+// A process that reads one document, so that a hostile one can be ended with it.
+import { doTask } from '../../threads/do-task.ts';
 import { type DocumentFile, readDocumentFile } from './document-file.ts';
-import { type Document, readDocument } from './read-document.ts';
+import { readDocument } from './read-document.ts';
 
-const source = workerData as Document | DocumentFile;
-parentPort?.postMessage('bytes' in source ? await readDocument(source) : await readDocumentFile(source), []);
+/** A document in a folder, or what is known of one beside its bytes. */
+export type DocumentTask = DocumentFile | { readonly name: string; readonly mimeType: string };
+
+await doTask(async (task: DocumentTask, bytes) =>
+  'root' in task ? readDocumentFile(task) : readDocument({ ...task, bytes }),
+);

@@ -1,27 +1,28 @@
-// Reads documents on separate threads, each with a deadline and a memory limit; exceeding either ends the thread.
+// Reads documents in processes of their own, each with a deadline and a memory limit; exceeding either ends the process.
 import type { DocumentFile } from '../../agent/documents/document-file.ts';
+import type { DocumentTask } from '../../agent/documents/document-worker.ts';
 import { type Document, TOO_LARGE } from '../../agent/documents/read-document.ts';
 import type { DocumentText } from '../../agent/port/services.ts';
-import { MB } from '../../domain/byte-units.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
-import { makeOneShotHost, type Prepared } from '../../threads/one-shot.ts';
+import { inProcess, type ProcessTask } from '../../threads/in-process.ts';
+import { makeOneShotHost } from '../../threads/one-shot.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 
 export interface DocumentReaderParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly deadlineMs?: number;
-  readonly maxCpuMs?: number;
+  readonly maxCpuSeconds?: number;
 }
 
 export interface DocumentReader {
   /**
-   * The text of a document, passed in or in a folder. Null when it can't be read now: the daemon is stopping, or the thread
+   * The text of a document, passed in or in a folder. Null when it can't be read now: the daemon is stopping, or the process
    * failed for a reason of its own.
    */
   read(document: Source): Promise<DocumentText | null>;
-  /** Ends the threads. */
+  /** Ends the processes. */
   stop(): Promise<void>;
 }
 
@@ -30,44 +31,42 @@ export type LoadedDocument = Omit<Document, 'bytes'> & { load(): Promise<Uint8Ar
 
 type Source = LoadedDocument | DocumentFile;
 
-/** CPU time of a thread: much more than an honest document takes. */
-const MAX_CPU_MS = 30_000;
+/** CPU time of a process: much more than an honest document takes. */
+const MAX_CPU_SECONDS = 30;
 /** By the clock, on a machine that has much else to do. */
 const DEADLINE_MS = 120_000;
 
 /** Makes the reader. It reads two documents at a time; others wait, and their deadline starts when their turn comes. */
 export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
-  const { clock, log, deadlineMs = DEADLINE_MS, maxCpuMs = MAX_CPU_MS } = parts;
-  const threads = makeOneShotHost<Document | DocumentFile, DocumentText>({
+  const { clock, log, deadlineMs = DEADLINE_MS, maxCpuSeconds = MAX_CPU_SECONDS } = parts;
+  const processes = makeOneShotHost<ProcessTask<DocumentTask>, DocumentText>({
     clock,
-    file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
-    memoryMb: 256,
-    // Memory for what libraries unpack.
-    maxExternalBytes: 256 * MB,
-    maxCpuMs,
-    env: {},
+    start: inProcess({
+      file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
+      heapMb: 256,
+      // With what libraries unpack.
+      memoryMb: 576,
+      maxCpuSeconds,
+    }),
     maxAtOnce: 2,
   });
   return {
     read: async (source) => {
-      const end = await threads.run(async () => prepare(source), { deadlineMs });
+      const end = await processes.run(async () => prepare(source), { deadlineMs });
       if (end.kind === 'done') return end.value;
       if ('error' in end) {
         const name = 'name' in source ? source.name : source.path;
-        log.warn({ err: end.error, name }, 'a document could not be read; its thread has ended');
+        log.warn({ err: end.error, name }, 'a document could not be read; its process has ended');
       }
       if (end.kind === 'out_of_memory') return TOO_LARGE;
       return end.kind === 'timeout' ? { fault: 'took too long to be read' } : null;
     },
-    stop: threads.stop,
+    stop: processes.stop,
   };
 }
 
-async function prepare(source: Source): Promise<Prepared<Document | DocumentFile>> {
-  if (!('load' in source)) return { task: source };
+async function prepare(source: Source): Promise<ProcessTask<DocumentTask>> {
+  if (!('load' in source)) return { task: source, bytes: new Uint8Array() };
   const { load, name, mimeType } = source;
-  const bytes = await load();
-  // A buffer that contains nothing else is transferred to the thread.
-  const isAlone = bytes.byteLength === bytes.buffer.byteLength;
-  return { task: { bytes, name, mimeType }, transfer: isAlone ? [bytes.buffer as ArrayBuffer] : [] };
+  return { task: { name, mimeType }, bytes: await load() };
 }

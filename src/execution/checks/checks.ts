@@ -24,7 +24,8 @@ import { removeTree } from '../../disk/remove-beneath.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
 import type { UnusableTools } from '../unusable-tools.ts';
 import { makeOneShotHost } from '../../threads/one-shot.ts';
-import type { ThreadFailure } from '../../threads/thread-end.ts';
+import { onThread } from '../../threads/on-thread.ts';
+import type { TaskFailure } from '../../threads/task-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 
 const MAX_AT_ONCE = 2;
@@ -63,8 +64,7 @@ export function makeChecks(parts: CheckParts): Checks {
   const { clock, log, permits, locations, settings } = parts;
   const threads = makeOneShotHost<SentCheck, unknown>({
     clock,
-    file: threadFile('../../agent/checks/check-worker.ts', import.meta.url),
-    memoryMb: 256,
+    start: onThread({ file: threadFile('../../agent/checks/check-worker.ts', import.meta.url), memoryMb: 256 }),
     maxAtOnce: MAX_AT_ONCE,
     maxTasks: MAX_AT_ONCE,
   });
@@ -72,7 +72,7 @@ export function makeChecks(parts: CheckParts): Checks {
   async function perform<T extends CheckTask>(prepare: () => Promise<T>, limits: CheckLimits): Promise<ReportOf<T>> {
     const send = async () => {
       const task: CheckTask = await prepare();
-      return { task: { ...task, ways: waysNow() } };
+      return { ...task, ways: waysNow() };
     };
     const end = await threads.run(send, limits);
     if (end.kind === 'done') return end.value as ReportOf<T>;
@@ -136,7 +136,7 @@ interface CheckLimits {
   readonly signal: AbortSignal;
 }
 
-function failed(failure: ThreadFailure, deadlineMs: number): ErrandError {
+function failed(failure: TaskFailure, deadlineMs: number): ErrandError {
   if (failure.kind === 'busy')
     return new ErrandError('unavailable', 'Other checks are in progress. Try again in a moment.');
   if (failure.kind === 'timeout')

@@ -8,7 +8,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Log } from '../../log/log.ts';
 import { ResidentThread } from '../../threads/resident.ts';
-import type { ThreadEnd } from '../../threads/thread-end.ts';
+import type { TaskEnd } from '../../threads/task-end.ts';
 import { threadFile } from '../../threads/thread-file.ts';
 
 export interface SchemaCheckParts {
@@ -71,7 +71,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
 /**
  * A thread that died while compiling a schema ran out of time, memory or stack; one that never started says nothing about it.
  */
-function faultOf(end: ThreadEnd<SchemaFault | null>): SchemaFault | null {
+function faultOf(end: TaskEnd<SchemaFault | null>): SchemaFault | null {
   if (end.kind === 'done') return end.value;
   if (end.kind === 'timeout' || end.kind === 'out_of_memory' || end.kind === 'crashed') return TOO_COMPLEX;
   throw new ErrandError('unavailable', 'The schema cannot be checked now.');

@@ -3,7 +3,7 @@ import { ErrandError } from '../../domain/errors.ts';
 import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import type { Log } from '../../log/log.ts';
 import type { ResidentThread } from '../../threads/resident.ts';
-import type { ThreadFailure } from '../../threads/thread-end.ts';
+import type { TaskFailure } from '../../threads/task-end.ts';
 import { hasBlob, removeScratch } from '../blobs/blob-place.ts';
 import type { BlobHold, BlobStore } from '../blobs/blobs.ts';
 import type { Portion } from '../blobs/held-contents.ts';
@@ -178,7 +178,7 @@ function* messagesOf(task: Job['task'], files: Job['files']): Iterable<ToSnapsho
 
 const LOST = 'The work was lost with its thread.';
 /** What the caller reads of a request that the thread did not complete. */
-const WORDS: Readonly<Record<ThreadFailure['kind'], string>> = {
+const WORDS: Readonly<Record<TaskFailure['kind'], string>> = {
   cancelled: 'It was cancelled.',
   stopped: 'The daemon is stopping.',
   not_started: 'No thread is available.',
