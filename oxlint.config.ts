@@ -4,7 +4,7 @@ import { defineConfig } from 'oxlint';
 /** Rooms by floor; see docs/ARCHITECTURE.md. A name with a dot is a file beside the rooms. */
 const FLOORS: readonly (readonly string[])[] = [
   ['domain'],
-  ['disk', 'log', 'service-manager', 'terminal', 'threads', 'wire', 'version.ts'],
+  ['disk', 'log', 'service-manager', 'terminal', 'wire', 'workers', 'version.ts'],
   ['outbound', 'services'],
   ['store', 'files', 'catalog', 'agent', 'rendering'],
   ['events'],

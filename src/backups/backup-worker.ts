@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { freeBytes } from '../disk/disk-space.ts';
 import { ErrandError, messageOf } from '../domain/errors.ts';
-import { type Numbered, READY } from '../threads/resident.ts';
+import { type Numbered, READY } from '../workers/resident.ts';
 import { fullDisk, isFullDisk } from './repository/full-disk.ts';
 import { prune } from './prune.ts';
 import type { BackupTask, FromBackupThread, Progress, PruneTask, ToBackupThread } from './thread-messages.ts';

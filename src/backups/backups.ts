@@ -8,9 +8,9 @@ import type { BlobStore } from '../files/blobs/blobs.ts';
 import { readAnchorText } from '../files/audit-anchor.ts';
 import { type DeriveKey, type MasterKeyLocation, readMasterKey } from '../files/master-key.ts';
 import type { Log } from '../log/log.ts';
-import { ResidentThread } from '../threads/resident.ts';
-import type { TaskEnd } from '../threads/task-end.ts';
-import { threadFile } from '../threads/thread-file.ts';
+import { ResidentThread } from '../workers/resident.ts';
+import type { TaskEnd } from '../workers/task-end.ts';
+import { workerFile } from '../workers/worker-file.ts';
 import type { Manifest } from '../wire/backups/manifest.ts';
 import { referenceOf, type StoreLocation } from '../store/location.ts';
 import type {
@@ -77,7 +77,7 @@ export function makeBackups(parts: BackupParts): Backups {
   const { dataDir, configDir, database, masterKey, clock, log } = parts;
   const thread = new ResidentThread<ToBackupThread, FromBackupThread>({
     clock,
-    file: threadFile('./backup-worker.ts', import.meta.url),
+    file: workerFile('./backup-worker.ts', import.meta.url),
     memoryMb: 512,
     idleMs: 5_000,
     maxAtOnce: 1,

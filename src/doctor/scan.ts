@@ -6,9 +6,9 @@ import type { AuditLink } from '../domain/people/audit-anchor.ts';
 import type { Orphan } from '../files/orphans.ts';
 import type { Inspection } from '../store/inspection/inspect.ts';
 import type { StoreReference } from '../store/location.ts';
-import { makeOneShotHost } from '../threads/one-shot.ts';
-import { onThread } from '../threads/on-thread.ts';
-import { threadFile } from '../threads/thread-file.ts';
+import { makeOneShotHost } from '../workers/one-shot.ts';
+import { onThread } from '../workers/on-thread.ts';
+import { workerFile } from '../workers/worker-file.ts';
 
 /** Blobs that rows name, and what is there of them. */
 export interface BlobCount {
@@ -68,7 +68,7 @@ const FULL_MS = 3_600_000;
 export function makeScanner(clock: Clock) {
   const threads = makeOneShotHost<ScanTask, Scan>({
     clock,
-    start: onThread({ file: threadFile('./scan-worker.ts', import.meta.url), memoryMb: MEMORY_MB }),
+    start: onThread({ file: workerFile('./scan-worker.ts', import.meta.url), memoryMb: MEMORY_MB }),
     maxAtOnce: 1,
   });
   return {

@@ -17,7 +17,7 @@ import { layOut } from './snapshots/lay-out.ts';
 import { packArchive } from './archives/pack-archive.ts';
 import { removeScratch } from './blobs/blob-place.ts';
 import { isNoSpace, lacksSpace } from './blobs/no-space.ts';
-import { type Numbered, READY } from '../threads/resident.ts';
+import { type Numbered, READY } from '../workers/resident.ts';
 import { makePace, type Pace } from './snapshots/pace.ts';
 import type { SnapshotFile } from './snapshots/snapshot.ts';
 import { LostBlobError, takeSnapshot, type Work } from './snapshots/take-snapshot.ts';

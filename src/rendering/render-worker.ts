@@ -1,5 +1,5 @@
 // A process that renders one text, so that a hostile one can be ended with it.
-import { doTask } from '../threads/do-task.ts';
+import { doTask } from '../workers/do-task.ts';
 import { render } from './render.ts';
 import type { RenderTask } from './rendering.ts';
 

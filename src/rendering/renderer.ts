@@ -3,10 +3,10 @@ import { MB } from '../domain/byte-units.ts';
 import { type Clock, within } from '../domain/clock.ts';
 import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
-import { inProcess, type ProcessTask } from '../threads/in-process.ts';
-import { makeOneShotHost } from '../threads/one-shot.ts';
-import type { TaskEnd } from '../threads/task-end.ts';
-import { threadFile } from '../threads/thread-file.ts';
+import { inProcess, type ProcessTask } from '../workers/in-process.ts';
+import { makeOneShotHost } from '../workers/one-shot.ts';
+import type { TaskEnd } from '../workers/task-end.ts';
+import { workerFile } from '../workers/worker-file.ts';
 import { makeRenderCache } from './render-cache.ts';
 import type { RenderResult, RenderTask } from './rendering.ts';
 
@@ -64,7 +64,12 @@ const REFUSED: RenderResult = { kind: 'refused' };
  * Makes the renderer. It renders two texts at a time: one of each owner, and one of all those together whose texts were too slow
  * a while ago. However many of them are hostile, they leave a process to the others.
  */
-export function makeRenderer({ clock, log, maxCpuSeconds = MAX_CPU_SECONDS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
+export function makeRenderer({
+  clock,
+  log,
+  maxCpuSeconds = MAX_CPU_SECONDS,
+  maxTasks = MAX_TASKS,
+}: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
   const refusals = makeRenderCache(REFUSALS_BYTES, clock);
@@ -73,7 +78,7 @@ export function makeRenderer({ clock, log, maxCpuSeconds = MAX_CPU_SECONDS, maxT
   const processes = makeOneShotHost<ProcessTask<Omit<RenderTask, 'bytes'>>, RenderResult>({
     clock,
     start: inProcess({
-      file: threadFile('./render-worker.ts', import.meta.url),
+      file: workerFile('./render-worker.ts', import.meta.url),
       heapMb: 256,
       memoryMb: 384,
       maxCpuSeconds,

@@ -1,5 +1,5 @@
 // A process that reads one document, so that a hostile one can be ended with it.
-import { doTask } from '../../threads/do-task.ts';
+import { doTask } from '../../workers/do-task.ts';
 import { type DocumentFile, readDocumentFile } from './document-file.ts';
 import { readDocument } from './read-document.ts';
 

@@ -6,7 +6,7 @@ import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { findReferenced } from '../../domain/schema/json-pointer.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
-import { withinCpuTime } from '../../threads/cpu-time.ts';
+import { withinCpuTime } from '../../workers/cpu-time.ts';
 import { isLinearPattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
 import { mendSchema } from './mend-schema.ts';

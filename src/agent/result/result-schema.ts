@@ -10,7 +10,7 @@ import {
 import { messageOf } from '../../domain/errors.ts';
 import type { JsonObject, JsonValue } from '../../domain/json.ts';
 import { listSchemas } from '../../domain/schema/json-schema.ts';
-import { withinCpuTime } from '../../threads/cpu-time.ts';
+import { withinCpuTime } from '../../workers/cpu-time.ts';
 import { isMultipleOf } from './decimal.ts';
 import { compilePattern } from './linear-pattern.ts';
 import type { SchemaFault } from './schema-fault.ts';

@@ -1,8 +1,8 @@
 // A thread that only compiles callers' schemas, so that a hostile one can be ended with it.
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject } from '../../domain/json.ts';
-import { type Numbered, READY } from '../../threads/resident.ts';
-import { withinCpuTime } from '../../threads/cpu-time.ts';
+import { type Numbered, READY } from '../../workers/resident.ts';
+import { withinCpuTime } from '../../workers/cpu-time.ts';
 import { findSchemaFault } from './result-schema.ts';
 import { type SchemaFault, TOO_COMPLEX } from './schema-fault.ts';
 

@@ -1,6 +1,6 @@
 // A web page as text that a model reads: headings, lists, table rows, links with absolute addresses.
 import { compile, convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { withinCpuTime } from '../../threads/cpu-time.ts';
+import { withinCpuTime } from '../../workers/cpu-time.ts';
 
 /** Maximum characters of a page that are processed, after scripts, styles and drawings are removed. */
 const MAX_CHARACTERS = 400_000;

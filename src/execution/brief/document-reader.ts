@@ -5,9 +5,9 @@ import { type Document, TOO_LARGE } from '../../agent/documents/read-document.ts
 import type { DocumentText } from '../../agent/port/services.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
-import { inProcess, type ProcessTask } from '../../threads/in-process.ts';
-import { makeOneShotHost } from '../../threads/one-shot.ts';
-import { threadFile } from '../../threads/thread-file.ts';
+import { inProcess, type ProcessTask } from '../../workers/in-process.ts';
+import { makeOneShotHost } from '../../workers/one-shot.ts';
+import { workerFile } from '../../workers/worker-file.ts';
 
 export interface DocumentReaderParts {
   readonly clock: Clock;
@@ -42,7 +42,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
   const processes = makeOneShotHost<ProcessTask<DocumentTask>, DocumentText>({
     clock,
     start: inProcess({
-      file: threadFile('../../agent/documents/document-worker.ts', import.meta.url),
+      file: workerFile('../../agent/documents/document-worker.ts', import.meta.url),
       heapMb: 256,
       // With what libraries unpack.
       memoryMb: 576,

@@ -23,10 +23,10 @@ import { makeTemporaryFolder } from '../../disk/temporary-folder.ts';
 import { removeTree } from '../../disk/remove-beneath.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
 import type { UnusableTools } from '../unusable-tools.ts';
-import { makeOneShotHost } from '../../threads/one-shot.ts';
-import { onThread } from '../../threads/on-thread.ts';
-import type { TaskFailure } from '../../threads/task-end.ts';
-import { threadFile } from '../../threads/thread-file.ts';
+import { makeOneShotHost } from '../../workers/one-shot.ts';
+import { onThread } from '../../workers/on-thread.ts';
+import type { TaskFailure } from '../../workers/task-end.ts';
+import { workerFile } from '../../workers/worker-file.ts';
 
 const MAX_AT_ONCE = 2;
 /** A small machine needs minutes to read a long prompt. */
@@ -64,7 +64,7 @@ export function makeChecks(parts: CheckParts): Checks {
   const { clock, log, permits, locations, settings } = parts;
   const threads = makeOneShotHost<SentCheck, unknown>({
     clock,
-    start: onThread({ file: threadFile('../../agent/checks/check-worker.ts', import.meta.url), memoryMb: 256 }),
+    start: onThread({ file: workerFile('../../agent/checks/check-worker.ts', import.meta.url), memoryMb: 256 }),
     maxAtOnce: MAX_AT_ONCE,
     maxTasks: MAX_AT_ONCE,
   });

@@ -7,9 +7,9 @@ import type { Clock } from '../../domain/clock.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Log } from '../../log/log.ts';
-import { ResidentThread } from '../../threads/resident.ts';
-import type { TaskEnd } from '../../threads/task-end.ts';
-import { threadFile } from '../../threads/thread-file.ts';
+import { ResidentThread } from '../../workers/resident.ts';
+import type { TaskEnd } from '../../workers/task-end.ts';
+import { workerFile } from '../../workers/worker-file.ts';
 
 export interface SchemaCheckParts {
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
   const known = new Map<string, SchemaFault | null>();
   const thread = new ResidentThread<JsonObject, SchemaVerdict>({
     clock,
-    file: threadFile('../../agent/result/schema-worker.ts', import.meta.url),
+    file: workerFile('../../agent/result/schema-worker.ts', import.meta.url),
     memoryMb: 128,
     idleMs: 60_000,
     maxAtOnce: 1,

@@ -6,10 +6,10 @@
 import { Piscina } from 'piscina';
 import type { ThreadTask } from '../../agent/port/protocol.ts';
 import { messageOf } from '../../domain/errors.ts';
-import { heapLimits } from '../../threads/heap-limits.ts';
-import { threadFile } from '../../threads/thread-file.ts';
+import { heapLimits } from '../../workers/heap-limits.ts';
+import { workerFile } from '../../workers/worker-file.ts';
 
-const WORKER_FILE = threadFile('../../agent/worker.ts', import.meta.url);
+const WORKER_FILE = workerFile('../../agent/worker.ts', import.meta.url);
 
 export interface Launch {
   readonly task: ThreadTask;

@@ -2,8 +2,8 @@
 import { ErrandError } from '../../domain/errors.ts';
 import { SMALL_BLOB_BYTES } from '../../domain/sessions/contents.ts';
 import type { Log } from '../../log/log.ts';
-import type { ResidentThread } from '../../threads/resident.ts';
-import type { TaskFailure } from '../../threads/task-end.ts';
+import type { ResidentThread } from '../../workers/resident.ts';
+import type { TaskFailure } from '../../workers/task-end.ts';
 import { hasBlob, removeScratch } from '../blobs/blob-place.ts';
 import type { BlobHold, BlobStore } from '../blobs/blobs.ts';
 import type { Portion } from '../blobs/held-contents.ts';

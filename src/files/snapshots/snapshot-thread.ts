@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Owner } from '../../disk/make-beneath.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../log/log.ts';
-import { ResidentThread } from '../../threads/resident.ts';
-import { threadFile } from '../../threads/thread-file.ts';
+import { ResidentThread } from '../../workers/resident.ts';
+import { workerFile } from '../../workers/worker-file.ts';
 import { incomingPath } from '../blobs/blob-place.ts';
 import type { BlobHold, BlobStore } from '../blobs/blobs.ts';
 import { type Means, sendRequest, type Thread } from './send-request.ts';
@@ -120,7 +120,7 @@ export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: 
   const manifestPath = (sessionId: string) => join(directory, `${sessionId}.json`);
   const thread: Thread = new ResidentThread({
     clock,
-    file: threadFile('../snapshot-worker.ts', import.meta.url),
+    file: workerFile('../snapshot-worker.ts', import.meta.url),
     memoryMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,

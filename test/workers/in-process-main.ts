@@ -1,6 +1,6 @@
 // A process that does with its one task what the task says, and answers with how many bytes it got.
 import process from 'node:process';
-import { doTask } from '../../src/threads/do-task.ts';
+import { doTask } from '../../src/workers/do-task.ts';
 import { type Deed, doDeed } from './deeds.ts';
 
 export interface Answered {

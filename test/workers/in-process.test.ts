@@ -4,18 +4,21 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { inProcess, type ProcessParts } from '../../src/threads/in-process.ts';
-import type { Executor } from '../../src/threads/one-shot.ts';
-import type { TaskEnd } from '../../src/threads/task-end.ts';
-import { threadFile } from '../../src/threads/thread-file.ts';
+import { inProcess, type ProcessParts } from '../../src/workers/in-process.ts';
+import type { Executor } from '../../src/workers/one-shot.ts';
+import type { TaskEnd } from '../../src/workers/task-end.ts';
+import { workerFile } from '../../src/workers/worker-file.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import type { Deed } from './deeds.ts';
 import type { Answered } from './in-process-main.ts';
 
 const MEBIBYTE = 1_048_576;
 
-async function run(task: Deed, { bytes = new Uint8Array(), ...parts }: Partial<ProcessParts & { bytes: Uint8Array }> = {}) {
-  const file = threadFile('./in-process-main.ts', import.meta.url);
+async function run(
+  task: Deed,
+  { bytes = new Uint8Array(), ...parts }: Partial<ProcessParts & { bytes: Uint8Array }> = {},
+) {
+  const file = workerFile('./in-process-main.ts', import.meta.url);
   const start = inProcess<Deed>({ file, heapMb: 64, memoryMb: 512, maxCpuSeconds: 30, ...parts });
   let executor: Executor | undefined;
   onTestFinished(async () => void (await executor?.terminate()));
@@ -50,7 +53,7 @@ test('it is timed out by the system when it has used its processor time', async 
 });
 
 test('one that takes none of its bytes ends as any other', async () => {
-  const file = threadFile('./nothing.ts', import.meta.url);
+  const file = workerFile('./nothing.ts', import.meta.url);
   expect(await run('answer', { file, bytes: new Uint8Array(5 * MEBIBYTE) })).toMatchObject({ kind: 'crashed' });
 });
 
@@ -58,7 +61,10 @@ test('a program that is not there is not started', async () => {
   const { execPath } = process;
   onTestFinished(() => void (process.execPath = execPath));
   process.execPath = '/nowhere/node';
-  expect(await run('answer')).toMatchObject({ kind: 'crashed', error: { message: expect.stringContaining('nowhere') } });
+  expect(await run('answer')).toMatchObject({
+    kind: 'crashed',
+    error: { message: expect.stringContaining('nowhere') },
+  });
 });
 
 test.each(['hang', 'spin'] as const)('it ends after the daemon was killed: %s', async (deed) => {

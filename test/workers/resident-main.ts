@@ -1,6 +1,6 @@
 // A thread for many requests that does with each message what the message says.
 import { parentPort, threadId } from 'node:worker_threads';
-import { type Numbered, READY } from '../../src/threads/resident.ts';
+import { type Numbered, READY } from '../../src/workers/resident.ts';
 
 /** `wait`: nothing, until it is cancelled. */
 export type Deed = 'answer' | 'ask' | 'wait' | 'cancel' | 'spin' | 'eat' | 'throw' | 'exit';

@@ -1,7 +1,7 @@
 // A daemon, as far as its process of one task can tell: starts it, and writes its pid.
 import childProcess from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
-import { inProcess } from '../../src/threads/in-process.ts';
+import { inProcess } from '../../src/workers/in-process.ts';
 import type { Deed } from './deeds.ts';
 
 const { spawn } = childProcess;

@@ -1,7 +1,7 @@
 // Starts a thread with 64 MB, and writes what V8 gives to it and to this thread, in megabytes.
 import { getHeapStatistics } from 'node:v8';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { heapLimits } from '../../src/threads/heap-limits.ts';
+import { heapLimits } from '../../src/workers/heap-limits.ts';
 
 const MB = 1_048_576;
 const limitMb = getHeapStatistics().heap_size_limit / MB;

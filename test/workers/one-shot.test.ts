@@ -1,10 +1,10 @@
 // Tasks that have a thread or a process each: whatever becomes of it, the task has an end, and the next one is done.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { inProcess } from '../../src/threads/in-process.ts';
-import { makeOneShotHost, type OneShotParts, type Start } from '../../src/threads/one-shot.ts';
-import { onThread } from '../../src/threads/on-thread.ts';
-import { threadFile } from '../../src/threads/thread-file.ts';
+import { inProcess } from '../../src/workers/in-process.ts';
+import { makeOneShotHost, type OneShotParts, type Start } from '../../src/workers/one-shot.ts';
+import { onThread } from '../../src/workers/on-thread.ts';
+import { workerFile } from '../../src/workers/worker-file.ts';
 import type { Deed } from './deeds.ts';
 import type { Answered } from './in-process-main.ts';
 
@@ -12,9 +12,9 @@ const DEADLINE_MS = 60_000;
 
 const starts: Readonly<Record<string, (file?: string) => Start<Deed>>> = {
   thread: (file = './on-thread-main.ts') =>
-    onThread({ file: threadFile(file as `${string}.ts`, import.meta.url), memoryMb: 64 }),
+    onThread({ file: workerFile(file as `${string}.ts`, import.meta.url), memoryMb: 64 }),
   process: (file = './in-process-main.ts') => {
-    const url = threadFile(file as `${string}.ts`, import.meta.url);
+    const url = workerFile(file as `${string}.ts`, import.meta.url);
     const start = inProcess<Deed>({ file: url, heapMb: 64, memoryMb: 256, maxCpuSeconds: 30 });
     return (task, end) => start({ task, bytes: new Uint8Array() }, end);
   },
@@ -29,7 +29,10 @@ describe.each(Object.entries(starts))('a task on its own %s', (_, makeStart) => 
       ...parts,
     });
     onTestFinished(() => host.stop());
-    const run = async (task: Deed, { deadlineMs = DEADLINE_MS, signal }: { deadlineMs?: number; signal?: AbortSignal } = {}) => {
+    const run = async (
+      task: Deed,
+      { deadlineMs = DEADLINE_MS, signal }: { deadlineMs?: number; signal?: AbortSignal } = {},
+    ) => {
       const end = await host.run(async () => task, { deadlineMs, ...(signal && { signal }) });
       if (end.kind !== 'done') return end;
       return { kind: 'done', value: typeof end.value === 'string' ? end.value : end.value.said };

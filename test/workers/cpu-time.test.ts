@@ -1,6 +1,6 @@
 // Work of a stranger's making is stopped by the CPU time it takes, not by how busy the machine is.
 import { expect, test } from 'vitest';
-import { withinCpuTime } from '../../src/threads/cpu-time.ts';
+import { withinCpuTime } from '../../src/workers/cpu-time.ts';
 
 /** Lets time pass without using any of the thread's. */
 function waitIdly(ms: number): void {

@@ -12,7 +12,12 @@ export async function doTask<Task, Result>(
     once(process, 'message') as Promise<[{ readonly task: Task }]>,
     buffer(process.stdin),
   ]);
-  answer(await work(task, bytes).then((value) => ({ value }), (error: unknown) => ({ error })));
+  answer(
+    await work(task, bytes).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    ),
+  );
 }
 
 function answer(said: ProcessAnswer): void {

@@ -1,9 +1,9 @@
 // A thread that is kept: it serves many requests, and its death costs those it had, and no others.
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
-import { type Request, type ResidentParts, ResidentThread } from '../../src/threads/resident.ts';
-import type { TaskEnd } from '../../src/threads/task-end.ts';
-import { threadFile } from '../../src/threads/thread-file.ts';
+import { type Request, type ResidentParts, ResidentThread } from '../../src/workers/resident.ts';
+import type { TaskEnd } from '../../src/workers/task-end.ts';
+import { workerFile } from '../../src/workers/worker-file.ts';
 import { REFUSAL, refuseThreads } from '../support/threads.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { waitFor } from '../support/time/wait-for.ts';
@@ -16,7 +16,7 @@ const OUT_OF_MEMORY = expect.objectContaining({ code: 'ERR_WORKER_OUT_OF_MEMORY'
 const IMPOSSIBLE = expect.objectContaining({ name: 'TypeError', message: 'the request is impossible' }) as Error;
 
 function open(parts: Partial<ResidentParts> = {}) {
-  const file = threadFile('./resident-main.ts', import.meta.url);
+  const file = workerFile('./resident-main.ts', import.meta.url);
   const errors: Error[] = [];
   /** The threads that answered, each once. */
   const threads = new Set<number>();
@@ -185,7 +185,7 @@ test('a request that has ended is sent nothing more, and its deadline costs noth
 
 test('a thread that cannot start fails all waiting requests, and is retried for the next', async () => {
   const FAILED = { kind: 'not_started' };
-  const { answer, errors } = open({ file: threadFile('./nothing.ts', import.meta.url) });
+  const { answer, errors } = open({ file: workerFile('./nothing.ts', import.meta.url) });
   expect(await Promise.all([answer(), answer(), answer()])).toEqual([FAILED, FAILED, FAILED]);
   expect(await answer()).toEqual(FAILED);
   expect(errors).toHaveLength(2);
