@@ -1,4 +1,4 @@
-// Renders one text. Executed in a thread of its own: its input is hostile, and its libraries are loaded nowhere else.
+// Renders one text. Executed in a process of its own: its input is hostile, and its libraries are loaded nowhere else.
 import { decodeText } from '../domain/charsets/charset-text.ts';
 import { wideCharset } from '../domain/charsets/detect-charset.ts';
 import { type Contents, MAX_HTML_BYTES, NO_CONTENTS, type RenderResult, type RenderTask } from './rendering.ts';
@@ -17,7 +17,7 @@ interface Made {
   readonly contents?: Contents;
 }
 
-/** A thread renders one text, so each form loads only its own libraries. */
+/** A process renders one text, so each form loads only its own libraries. */
 async function htmlOf(task: RenderTask, text: string): Promise<Made> {
   if (task.form === 'code') return { html: (await import('./highlight.ts')).highlightedFile(text, task.name) };
   if (task.form === 'table') return { html: (await import('./tables/table.ts')).renderTable(text, task) };

@@ -1,4 +1,4 @@
-// What is rendered, and the limits of it: shared by the thread and its host.
+// What is rendered, and the limits of it: shared by the process and its host.
 import { MB } from '../domain/byte-units.ts';
 
 /** Larger sources are not rendered; of a table, so much is read. */

@@ -1,4 +1,4 @@
-// Texts of documents that tools of runs request: read on a thread, and cached while an agent works with them.
+// Texts of documents that tools of runs request: read in a process of their own, and cached while an agent works with them.
 import type { DocumentText } from '../../agent/port/services.ts';
 import type { DocumentReader } from './document-reader.ts';
 import type { RunServices } from '../run-services.ts';
