@@ -59,7 +59,7 @@ export type Scan =
   | { readonly ok: true; readonly database: Inspection; readonly blobs: BlobCount; readonly orphans: OrphanCount }
   | { readonly ok: false; readonly why: string };
 
-const MEMORY_MB = 256;
+const HEAP_MB = 256;
 const USUAL_MS = 120_000;
 /** Of a full scan: an hour of reading. */
 const FULL_MS = 3_600_000;
@@ -68,7 +68,7 @@ const FULL_MS = 3_600_000;
 export function makeScanner(clock: Clock) {
   const threads = makeOneShotHost<ScanTask, Scan>({
     clock,
-    start: onThread({ file: workerFile('./scan-worker.ts', import.meta.url), memoryMb: MEMORY_MB }),
+    start: onThread({ file: workerFile('./scan-worker.ts', import.meta.url), heapMb: HEAP_MB }),
     maxAtOnce: 1,
   });
   return {

@@ -1,6 +1,9 @@
-// A process that renders one text, so that a hostile one can be ended with it.
-import { doTask } from '../workers/do-task.ts';
+// The thread of a process that renders one text, so that a hostile one can be ended with it.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ProcessTask } from '../workers/in-process.ts';
 import { render } from './render.ts';
 import type { RenderTask } from './rendering.ts';
 
-await doTask(async (task: Omit<RenderTask, 'bytes'>, bytes) => render({ ...task, bytes } as RenderTask));
+const { task, bytes } = workerData as ProcessTask<Omit<RenderTask, 'bytes'>>;
+const result = await render({ ...task, bytes } as RenderTask);
+parentPort?.postMessage(result, result.kind === 'html' ? [result.html.buffer as ArrayBuffer] : []);

@@ -13,7 +13,7 @@ import type { RenderResult, RenderTask } from './rendering.ts';
 export interface RendererParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly maxCpuSeconds?: number;
+  readonly maxCpuMs?: number;
   readonly maxTasks?: number;
 }
 
@@ -47,7 +47,7 @@ const CACHE_BYTES = 8 * MB;
 /** Refusals are kept apart, so that large documents don't push them out: some two thousand. */
 const REFUSALS_BYTES = MB;
 /** CPU time of a process: much more than an honest document takes. */
-const MAX_CPU_SECONDS = 4;
+const MAX_CPU_MS = 4_000;
 /** By the clock, on a machine that has much else to do. */
 const DEADLINE_MS = 20_000;
 /** How long a person waits for the rendered form before getting the source. */
@@ -64,12 +64,7 @@ const REFUSED: RenderResult = { kind: 'refused' };
  * Makes the renderer. It renders two texts at a time: one of each owner, and one of all those together whose texts were too slow
  * a while ago. However many of them are hostile, they leave a process to the others.
  */
-export function makeRenderer({
-  clock,
-  log,
-  maxCpuSeconds = MAX_CPU_SECONDS,
-  maxTasks = MAX_TASKS,
-}: RendererParts): Renderer {
+export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
   const refusals = makeRenderCache(REFUSALS_BYTES, clock);
@@ -80,8 +75,8 @@ export function makeRenderer({
     start: inProcess({
       file: workerFile('./render-worker.ts', import.meta.url),
       heapMb: 256,
-      memoryMb: 384,
-      maxCpuSeconds,
+      memoryMb: 400,
+      maxCpuMs,
     }),
     maxAtOnce: 2,
   });
@@ -167,12 +162,12 @@ function prepared({ bytes, ...task }: RenderTask): ProcessTask<Omit<RenderTask, 
 function resultOf(end: TaskEnd<RenderResult>): RenderResult | Busy {
   if (end.kind === 'done') return alone(end.value);
   if (end.kind === 'stopped') throw new ErrandError('unavailable', 'The daemon is stopping. Try again in a moment.');
-  return end.kind === 'busy' ? BUSY : REFUSED;
+  return end.kind === 'busy' || end.kind === 'not_started' ? BUSY : REFUSED;
 }
 
 /** Without the rest of the message that it came in. */
 function alone(result: RenderResult): RenderResult {
-  return result.kind === 'html' ? { ...result, html: result.html.slice() } : result;
+  return result.kind === 'html' ? { ...result, html: new Uint8Array(result.html) } : result;
 }
 
 const errorOf = (end: TaskEnd<RenderResult>) => ('error' in end ? { err: end.error } : {});

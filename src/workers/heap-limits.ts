@@ -9,8 +9,8 @@ import type { ResourceLimits } from 'node:worker_threads';
 const YOUNG_GENERATION_MB = 12;
 
 /**
- * The options of a thread with so much heap. V8 ends a thread whose heap grows in small steps past it; a single object that is
- * larger than 16 MB can end the process instead. So what others send is read in processes of their own (`task-process.ts`).
+ * The options of a thread with so much heap. V8 ends a thread whose heap grows past it in small steps; what takes more than 16 MB
+ * at once ends the process instead (0007).
  */
 export function heapLimits(memoryMb: number): ResourceLimits {
   // The launcher's `--max-old-space-size` is for the main thread, which has it already. V8 would prefer it to the limit of a thread.

@@ -37,7 +37,7 @@ test('a text is rendered once, also for those who ask at the same time', async (
 });
 
 test('a document that takes too long is refused, and not tried again soon', async () => {
-  const renderer = fixture({ maxCpuSeconds: 2 });
+  const renderer = fixture({ maxCpuMs: 1_500 });
   const load = vi.fn(async () => markdown(HOSTILE));
   expect(await renderer.render({ key: 'hostile', content: 'hostile', owner: 'hostile', load })).toEqual({
     kind: 'refused',
@@ -54,7 +54,7 @@ test('a document that takes too long is refused, and not tried again soon', asyn
 });
 
 test('a text that takes too long is not tried under another address', async () => {
-  const renderer = fixture({ maxCpuSeconds: 2 });
+  const renderer = fixture({ maxCpuMs: 1_500 });
   const load = vi.fn(async () => markdown(HOSTILE));
   const requests = ['a', 'b', 'c'].map((key) => ({ key, content: 'hostile', owner: 'mallory', load }));
   const results = await Promise.all(requests.slice(0, 2).map((request) => renderer.render(request)));
@@ -64,7 +64,7 @@ test('a text that takes too long is not tried under another address', async () =
 });
 
 test('owners whose texts took too long have one thread together, and leave the other to the rest', async () => {
-  const renderer = fixture({ maxCpuSeconds: 2 });
+  const renderer = fixture({ maxCpuMs: 1_500 });
   const hostile = ['mallory', 'oscar', 'trudy'];
   const orderOf = (owner: string, name: string, load: () => Promise<RenderTask>) => ({
     key: `${name} of ${owner}`,

@@ -1,4 +1,5 @@
-// Threads that the system refuses, or that are started otherwise than asked for.
+// Threads and processes that the system refuses, or that are started otherwise than asked for.
+import type childProcess from 'node:child_process';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
@@ -34,4 +35,20 @@ export function refuseThreads(): () => void {
         }
       },
   );
+}
+
+const processModule = createRequire(import.meta.url)('node:child_process') as { spawn: typeof childProcess.spawn };
+
+/** Makes every process from now on one of a program that isn't there, until the test ends or the result is called. */
+export function refuseProcesses(): () => void {
+  const { spawn } = processModule;
+  const set = (made: typeof spawn) => {
+    processModule.spawn = made;
+    syncBuiltinESMExports();
+  };
+  set(((_: string, ...rest: [readonly string[], childProcess.SpawnOptions]) =>
+    spawn('/nowhere/program', ...rest)) as typeof spawn);
+  const restore = () => set(spawn);
+  onTestFinished(restore);
+  return restore;
 }

@@ -5,6 +5,8 @@ const eaten: unknown[] = [];
 const DEEDS = {
   answer: () => 'answer',
   hang: () => new Promise<never>(() => setInterval(() => undefined, 1_000)),
+  /** What nobody will end. */
+  forget: () => new Promise<never>(() => undefined),
   spin: () => {
     for (;;);
   },
@@ -24,6 +26,11 @@ const DEEDS = {
     throw new TypeError('the task is impossible');
   },
   exit: () => process.exit(3),
+  /** Of the whole process. */
+  kill: () => {
+    process.kill(process.pid, 'SIGKILL');
+    return DEEDS.hang();
+  },
   abandon: () => {
     setImmediate(() => {
       throw new RangeError('nobody waits for this');

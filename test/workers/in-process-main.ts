@@ -1,6 +1,7 @@
-// A process that does with its one task what the task says, and answers with how many bytes it got.
+// The thread of a process that does with its one task what the task says, and tells what it was given.
 import process from 'node:process';
-import { doTask } from '../../src/workers/do-task.ts';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ProcessTask } from '../../src/workers/in-process.ts';
 import { type Deed, doDeed } from './deeds.ts';
 
 export interface Answered {
@@ -10,7 +11,7 @@ export interface Answered {
   readonly environment: readonly string[];
 }
 
-await doTask(async (deed: Deed, { length }): Promise<Answered> => {
-  const said = await doDeed(deed);
-  return { said, bytes: length, pid: process.pid, environment: Object.keys(process.env) };
-});
+const { task, bytes } = workerData as ProcessTask<Deed>;
+const said = await doDeed(task);
+const answer: Answered = { said, bytes: bytes.length, pid: process.pid, environment: Object.keys(process.env) };
+parentPort?.postMessage(answer, []);

@@ -5,22 +5,26 @@ import { inProcess } from '../../src/workers/in-process.ts';
 import { makeOneShotHost, type OneShotParts, type Start } from '../../src/workers/one-shot.ts';
 import { onThread } from '../../src/workers/on-thread.ts';
 import { workerFile } from '../../src/workers/worker-file.ts';
+import { refuseProcesses, refuseThreads } from '../support/threads.ts';
 import type { Deed } from './deeds.ts';
 import type { Answered } from './in-process-main.ts';
 
 const DEADLINE_MS = 60_000;
 
+const refusals: Readonly<Record<string, () => () => void>> = { thread: refuseThreads, process: refuseProcesses };
 const starts: Readonly<Record<string, (file?: string) => Start<Deed>>> = {
   thread: (file = './on-thread-main.ts') =>
-    onThread({ file: workerFile(file as `${string}.ts`, import.meta.url), memoryMb: 64 }),
+    onThread({ file: workerFile(file as `${string}.ts`, import.meta.url), heapMb: 64 }),
   process: (file = './in-process-main.ts') => {
     const url = workerFile(file as `${string}.ts`, import.meta.url);
-    const start = inProcess<Deed>({ file: url, heapMb: 64, memoryMb: 256, maxCpuSeconds: 30 });
+    const start = inProcess<Deed>({ file: url, heapMb: 64, memoryMb: 512, maxCpuMs: 60_000 });
     return (task, end) => start({ task, bytes: new Uint8Array() }, end);
   },
 };
 
-describe.each(Object.entries(starts))('a task on its own %s', (_, makeStart) => {
+describe.each(Object.entries(starts))('a task on its own %s', (name, makeStart) => {
+  const refuse = refusals[name]!;
+
   function open(parts: Partial<OneShotParts<Deed>> = {}) {
     const host = makeOneShotHost<Deed, string | Answered>({
       clock: systemClock,
@@ -69,7 +73,12 @@ describe.each(Object.entries(starts))('a task on its own %s', (_, makeStart) => 
   });
 
   test('has crashed when it exits without an answer', async () => {
-    expect(await open().run('exit')).toEqual({ kind: 'crashed' });
+    const error = new Error('it exited with 3, without an answer');
+    expect(await open().run('exit')).toEqual({ kind: 'crashed', error });
+  });
+
+  test('has crashed when it waits for nothing', async () => {
+    expect(await open().run('forget')).toMatchObject({ kind: 'crashed' });
   });
 
   test('has crashed when its file is not there', async () => {
@@ -77,18 +86,10 @@ describe.each(Object.entries(starts))('a task on its own %s', (_, makeStart) => 
   });
 
   test('is not started when the system refuses it, and the next one is done', async () => {
-    const start = makeStart();
-    let isRefused = true;
-    const refused = new Error('EAGAIN');
-    const { run } = open({
-      maxAtOnce: 1,
-      start: (task, end) => {
-        if (isRefused) throw refused;
-        return start(task, end);
-      },
-    });
-    expect(await run('answer')).toEqual({ kind: 'not_started', error: refused });
-    isRefused = false;
+    const { run } = open({ maxAtOnce: 1 });
+    const admit = refuse();
+    expect(await run('answer')).toMatchObject({ kind: 'not_started', error: expect.any(Error) as Error });
+    admit();
     expect(await run('answer')).toEqual(DONE);
   });
 

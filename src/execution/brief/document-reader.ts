@@ -13,7 +13,7 @@ export interface DocumentReaderParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly deadlineMs?: number;
-  readonly maxCpuSeconds?: number;
+  readonly maxCpuMs?: number;
 }
 
 export interface DocumentReader {
@@ -32,21 +32,21 @@ export type LoadedDocument = Omit<Document, 'bytes'> & { load(): Promise<Uint8Ar
 type Source = LoadedDocument | DocumentFile;
 
 /** CPU time of a process: much more than an honest document takes. */
-const MAX_CPU_SECONDS = 30;
+const MAX_CPU_MS = 30_000;
 /** By the clock, on a machine that has much else to do. */
 const DEADLINE_MS = 120_000;
 
 /** Makes the reader. It reads two documents at a time; others wait, and their deadline starts when their turn comes. */
 export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
-  const { clock, log, deadlineMs = DEADLINE_MS, maxCpuSeconds = MAX_CPU_SECONDS } = parts;
+  const { clock, log, deadlineMs = DEADLINE_MS, maxCpuMs = MAX_CPU_MS } = parts;
   const processes = makeOneShotHost<ProcessTask<DocumentTask>, DocumentText>({
     clock,
     start: inProcess({
       file: workerFile('../../agent/documents/document-worker.ts', import.meta.url),
       heapMb: 256,
       // With what libraries unpack.
-      memoryMb: 576,
-      maxCpuSeconds,
+      memoryMb: 640,
+      maxCpuMs,
     }),
     maxAtOnce: 2,
   });
@@ -54,9 +54,12 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
     read: async (source) => {
       const end = await processes.run(async () => prepare(source), { deadlineMs });
       if (end.kind === 'done') return end.value;
-      if ('error' in end) {
+      if (end.kind !== 'stopped') {
         const name = 'name' in source ? source.name : source.path;
-        log.warn({ err: end.error, name }, 'a document could not be read; its process has ended');
+        log.warn(
+          { end: end.kind, name, ...('error' in end && { err: end.error }) },
+          'a document could not be read; its process has ended',
+        );
       }
       if (end.kind === 'out_of_memory') return TOO_LARGE;
       return end.kind === 'timeout' ? { fault: 'took too long to be read' } : null;

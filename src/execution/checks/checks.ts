@@ -64,7 +64,7 @@ export function makeChecks(parts: CheckParts): Checks {
   const { clock, log, permits, locations, settings } = parts;
   const threads = makeOneShotHost<SentCheck, unknown>({
     clock,
-    start: onThread({ file: workerFile('../../agent/checks/check-worker.ts', import.meta.url), memoryMb: 256 }),
+    start: onThread({ file: workerFile('../../agent/checks/check-worker.ts', import.meta.url), heapMb: 256 }),
     maxAtOnce: MAX_AT_ONCE,
     maxTasks: MAX_AT_ONCE,
   });

@@ -82,11 +82,15 @@ describe.runIf(process.getuid?.() === 0)('where a service is installed', () => {
   });
 
   test('a daemon that is starting, and fails, has the lock for a moment only: the doctor waits', async () => {
+    // Holds it until it is told, and two seconds more.
     const holder = machine.sh(
-      `python3 -c "import fcntl, time; f = open('/var/lib/errand/errand.lock', 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX, 510, 0x40000002); time.sleep(4)"`,
+      `touch held; python3 -c "import fcntl, os, time; f = open('/var/lib/errand/errand.lock', 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX, 510, 0x40000002)
+while os.path.exists('held'): time.sleep(0.1)
+time.sleep(2)"`,
     );
     // Who asks for the files alone hears of it at once.
     await waitFor(async () => (await machine.sh('errand doctor --offline')).code === 6);
+    await machine.sh('rm held');
     const { code, stderr } = await machine.sh('errand doctor -o json');
     expect([code, stderr]).toEqual([8, expect.not.stringContaining('in use by another')]);
     await holder;

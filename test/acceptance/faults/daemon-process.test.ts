@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { DaemonOptions, DaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { isAlive } from '../../support/is-alive.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -15,15 +16,6 @@ async function started(options: DaemonOptions = {}): Promise<DaemonProcess> {
   const daemon = await startDaemonProcess(options);
   open.push(daemon);
   return daemon;
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 async function ask(daemon: DaemonProcess, text: string): Promise<string> {
@@ -47,7 +39,7 @@ test('a daemon works on the model server it is given, and cleaning up leaves nei
   expect(status).toMatchObject({ pid: daemon.pid(), data_dir: daemon.dataDir });
   expect(existsSync(daemon.socketPath)).toBe(true);
   await daemon.close();
-  await waitFor(() => !lives(daemon.pid()));
+  await waitFor(() => !isAlive(daemon.pid()));
   expect(existsSync(dirname(daemon.dataDir))).toBe(false);
 });
 
@@ -58,7 +50,7 @@ test('a killed daemon starts again at the same address with the same key', async
   await expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed');
   await daemon.restart();
   expect(daemon.pid()).not.toBe(pid);
-  expect(lives(pid)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
   expect(await daemon.admin('GET', '/api/v1/users')).toMatchObject({ items: [{ username: daemon.adminName }] });
 });
 

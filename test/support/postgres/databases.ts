@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isAlive } from '../is-alive.ts';
 import { ROLE } from './cluster.ts';
 import { EMPTY, HAS_FIRST_SCHEMA } from './emptying.ts';
 import type { Execute } from './statements-at-once.ts';
@@ -65,7 +66,7 @@ function reuse(notes: string, template: string, execute: Execute): string | null
 function claim(note: string, own: string): Note | null {
   try {
     const { directory, pid } = read(note);
-    if (existsSync(directory) || (pid !== process.pid && isRunning(pid))) return null;
+    if (existsSync(directory) || (pid !== process.pid && isAlive(pid))) return null;
     renameSync(note, own);
     const left = read(own);
     rmSync(own);
@@ -73,14 +74,6 @@ function claim(note: string, own: string): Note | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 
