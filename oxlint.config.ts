@@ -155,7 +155,7 @@ const environment = [
   'error',
   { object: 'process', property: 'env', message: 'Only config/environment.ts reads the environment.' },
 ];
-const exit = ['error', { object: 'process', property: 'exit', message: 'Only main.ts ends the process.' }];
+const exit = ['error', { object: 'process', property: 'exit', message: 'Only the first code of a process ends it.' }];
 const head = ['setHeader', 'writeHead'].map((property) => ({
   property,
   message: 'Only replies/head.ts writes the head of a response.',
@@ -199,7 +199,11 @@ export default defineConfig({
       rules: { 'no-restricted-properties': [...environment, exit[1], ...head] as never },
     },
     { files: ['src/config/environment.ts', 'test/**', 'scripts/**'], rules: { 'no-restricted-properties': 'off' } },
-    { files: ['src/main.ts'], rules: { 'no-restricted-properties': 'off' } },
+    // The first code of a process.
+    {
+      files: ['src/main.ts', 'src/workers/process-worker.ts'],
+      rules: { 'no-restricted-properties': [...environment] as never },
+    },
     {
       files: ['test/**', 'scripts/**'],
       // The official clients are used as their documentation shows them.

@@ -1,4 +1,4 @@
-// Bundles the program: every module and library in a few files that lie where they lie in `dist/`, threads included.
+// Bundles the program: every module and library in a few files that lie where they lie in `dist/`, workers included.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isBuiltin } from 'node:module';
@@ -9,7 +9,7 @@ import { leanHttpClient, oneMediaTypeTable, requiredModules } from './lean-libra
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Files that Node.js itself starts: the program and its threads. */
+/** Files that Node.js itself starts: the program and its workers. */
 const ENTRIES = ['src/main.ts', 'src/agent/worker.ts', 'src/**/*-worker.ts'];
 
 /** Stay packages of their own, because they contain native code. */
@@ -26,7 +26,7 @@ const BANNER = `import { createRequire as errandRequire } from 'node:module';
 const require = errandRequire(import.meta.url);
 const errandDist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/dist/') + 6);`;
 
-/** A module of ours keeps its address in \`dist/\`, from which it finds threads and files. */
+/** A module of ours keeps its address in \`dist/\`, from which it finds workers and files. */
 const ownAddresses: Plugin = {
   name: 'own-addresses',
   setup({ onLoad }) {

@@ -12,7 +12,7 @@ import type { TaskEnd } from './task-end.ts';
 /** How often its use is compared with the limits. */
 const LOOK_MS = 100;
 
-// The daemon is gone, and nobody waits.
+// The daemon is gone, or has its answer.
 process.once('disconnect', () => process.exit());
 preferredByKernel();
 const [[order], bytes] = await Promise.all([
@@ -20,7 +20,7 @@ const [[order], bytes] = await Promise.all([
   arrayBuffer(process.stdin),
 ]);
 process.send?.(BEGUN);
-process.send?.(sendable(await execute(order, bytes)), () => process.exit());
+process.send?.(sendable(await execute(order, bytes)), () => process.disconnect());
 
 /** When memory is short, the kernel ends this process before the daemon. */
 function preferredByKernel(): void {

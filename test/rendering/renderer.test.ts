@@ -1,4 +1,4 @@
-// Rendering on threads: hostile documents cost their limits once, and nobody else waits for them.
+// Rendering in processes: hostile documents cost their limits once, and nobody else waits for them.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { makeLog } from '../../src/log/log.ts';
@@ -63,7 +63,7 @@ test('a text that takes too long is not tried under another address', async () =
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('owners whose texts took too long have one thread together, and leave the other to the rest', async () => {
+test('owners whose texts took too long have one process together, and leave the other to the rest', async () => {
   const renderer = fixture({ maxCpuMs: 1_500 });
   const hostile = ['mallory', 'oscar', 'trudy'];
   const orderOf = (owner: string, name: string, load: () => Promise<RenderTask>) => ({

@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 test('a thread has its own limit, not the one that the launcher gives to the main thread', () => {
   const file = fileURLToPath(new URL('heap-limits-main.ts', import.meta.url));
   const flags = ['--max-semi-space-size=4', '--max-old-space-size=1024'];
-  const limits = JSON.parse(execFileSync(process.execPath, [...flags, file], { encoding: 'utf8' })) as unknown;
-  expect(limits).toEqual({ own: 1_036, ofThread: 76 });
+  const said = execFileSync(process.execPath, [...flags, file], { encoding: 'utf8' });
+  const { own, ofThread } = JSON.parse(said) as Record<'own' | 'ofThread', number>;
+  expect(own).toBeGreaterThan(1_000);
+  expect(ofThread).toBeLessThan(100);
 });

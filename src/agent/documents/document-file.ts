@@ -1,4 +1,4 @@
-// A document in a folder of a run. It is opened where it is read, so that its bytes pass through the process that reads it alone.
+// A document in a folder of a run. It is opened where it is read, so that its bytes pass through no process but that one.
 import { basename } from 'node:path';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { ErrandError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-// What `read_file` returns for a PDF, Word or Excel file: lines of its text, which a separate thread extracts.
+// What `read_file` returns for a PDF, Word or Excel file: lines of its text, which a separate process extracts.
 import type { ToolResult } from '../port/protocol.ts';
 import type { ReadableFolder } from './skill-paths.ts';
 import type { ToolContext } from '../port/tool.ts';

@@ -78,7 +78,7 @@ test('an empty file and a missing one are distinguished', async () => {
 const PDF = '%PDF-1.4\n\u0000';
 const TEXT = Array.from({ length: 10 }, (_, index) => `line ${index + 1}`).join('\n');
 
-/** Reads `tides.pdf`, of which the thread for documents says this. */
+/** Reads `tides.pdf`, of which the process for documents says this. */
 async function readPdf(says: DocumentText | null, input: { offset?: number; limit?: number } = {}) {
   const asked: unknown[] = [];
   const workspace = makeWorkspace(

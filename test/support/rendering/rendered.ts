@@ -1,4 +1,4 @@
-// Texts as the thread renders them, without a thread.
+// Texts as the process renders them, without a process.
 import { render } from '../../../src/rendering/render.ts';
 import type { Contents, RenderTask } from '../../../src/rendering/rendering.ts';
 

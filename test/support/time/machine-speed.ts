@@ -10,7 +10,7 @@ const WORK = [
   { quietMs: 14, work: () => JSON.parse(JSON.stringify({ text: TEXT })) as unknown },
   { quietMs: 20, work: () => Buffer.allocUnsafeSlow(FRESH_BYTES).fill(1) },
 ];
-/** A machine that is slower than this shows nothing. A virtual one that gets its memory page by page takes five times as long for fresh memory. */
+/** A machine that is slower than this shows nothing. Virtual ones that get their memory page by page are five times slower for fresh memory. */
 const SLOWEST = 6;
 
 /** How many times as long as on a quiet machine work takes now, 1 or more. */

@@ -7,13 +7,13 @@ const LONGEST_REST_MS = 500;
 /**
  * Answers the first value of `condition` that is neither false, null nor undefined. A condition that throws counts as not
  * yet true. Looks every `everyMs` (default 10); in a long wait less often, and after a look that took long as much later. Throws after
- * `timeoutMs` (default 60,000) with what was awaited and the last error.
+ * `timeoutMs` (default 120,000: it ends what hangs) with what was awaited and the last error.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
   options: { timeoutMs?: number; everyMs?: number; what?: string } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const { timeoutMs = 60_000, everyMs = 10, what = condition.toString() } = options;
+  const { timeoutMs = 120_000, everyMs = 10, what = condition.toString() } = options;
   const begin = performance.now();
   for (;;) {
     const lookedAt = performance.now();

@@ -1,5 +1,7 @@
 # The one executable, with nothing installed.
 check 'the executable starts, with nothing installed' /srv/errand --version
+check 'it executes the files of its processes' \
+  eval '/srv/errand -e "import(process.argv[1])" -- "data:text/javascript,process.exit(7)"; test $? = 7'
 useradd --no-create-home --home-dir /nonexistent nobody2
 check 'without a home, in a directory of temporary files' runuser -u nobody2 -- /srv/errand --version
 check 'which is for that user alone' test "$(mode /tmp/errand-"$(id -u nobody2)")" = 'nobody2:nobody2 700'
