@@ -14,7 +14,9 @@ const closers: (() => void | Promise<void>)[] = [];
 
 beforeAll(async () => {
   const of = { onTestFinished: (close: () => void | Promise<void>) => void closers.push(close) };
-  [north, south] = (await startInstallation(2, {}, of)).nodes as [DaemonProcess, DaemonProcess];
+  // Otherwise each has its own, and that they differ is said after a while.
+  const errandYaml = 'public_url: https://errand.example\n';
+  [north, south] = (await startInstallation(2, { errandYaml }, of)).nodes as [DaemonProcess, DaemonProcess];
 });
 afterAll(async () => {
   for (const close of closers.toReversed()) await close();

@@ -281,7 +281,8 @@ interface ApiTarget {
 async function callAdmin(target: ApiTarget, method: string, path: string, body?: object): Promise<unknown> {
   const response = await fetch(target.url + path, {
     method,
-    headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
+    // A connection that is kept may be one to the process before, or be closed at the moment of the request.
+    headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json', connection: 'close' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
