@@ -49,7 +49,7 @@ export function inProcess<Task>({ file, ...limits }: ProcessParts): Start<Proces
       else end(said);
     });
     child.once('close', (code, signal) => {
-      const why = complaint.trim() || `it ended with ${signal ?? code}, without an answer`;
+      const why = reasonIn(complaint) || `it ended with ${signal ?? code}, without an answer`;
       end(hasBegun ? endedEarly(why) : { kind: 'not_started', error: new Error(why) });
     });
     // Where the system has no descriptors for pipes, there are none.
@@ -72,6 +72,11 @@ function startProcess(): ChildProcess {
     serialization: 'advanced',
     stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
   });
+}
+
+/** V8 writes where it stood before and after its reason. */
+function reasonIn(complaint: string): string {
+  return /^FATAL ERROR: (.+)$/m.exec(complaint)?.[1] ?? complaint.trim();
 }
 
 function endedEarly(why: string): TaskEnd<never> {
