@@ -78,7 +78,7 @@ export function makeBackups(parts: BackupParts): Backups {
   const thread = new ResidentThread<ToBackupThread, FromBackupThread>({
     clock,
     file: workerFile('./backup-worker.ts', import.meta.url),
-    memoryMb: 512,
+    heapMb: 512,
     idleMs: 5_000,
     maxAtOnce: 1,
     maxRequests: 1,

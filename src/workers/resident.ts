@@ -18,7 +18,7 @@ export interface ResidentParts {
   readonly clock: Clock;
   readonly file: URL;
   /** V8 heap limit of the thread. */
-  readonly memoryMb: number;
+  readonly heapMb: number;
   /** How long the thread lives without requests. */
   readonly idleMs: number;
   /** Requests that the thread has concurrently. */
@@ -176,8 +176,8 @@ export class ResidentThread<To, From> {
   /** Undefined when the system refuses a thread, which Node.js throws rather than reports. */
   #startThread(): Thread | undefined {
     try {
-      const { file, memoryMb } = this.#parts;
-      return this.#watch(new Worker(file, { resourceLimits: heapLimits(memoryMb) }));
+      const { file, heapMb } = this.#parts;
+      return this.#watch(new Worker(file, { resourceLimits: heapLimits(heapMb) }));
     } catch (error) {
       this.#parts.failed(error as Error);
       this.#failWaiting();

@@ -5,7 +5,7 @@ import { inProcess } from '../../src/workers/in-process.ts';
 import { makeOneShotHost, type OneShotParts, type Start } from '../../src/workers/one-shot.ts';
 import { onThread } from '../../src/workers/on-thread.ts';
 import { workerFile } from '../../src/workers/worker-file.ts';
-import { refuseProcesses, refuseThreads } from '../support/threads.ts';
+import { refuseProcesses, refuseThreads } from '../support/workers.ts';
 import type { Deed } from './deeds.ts';
 import type { Answered } from './in-process-main.ts';
 

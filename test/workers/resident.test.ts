@@ -4,7 +4,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { type Request, type ResidentParts, ResidentThread } from '../../src/workers/resident.ts';
 import type { TaskEnd } from '../../src/workers/task-end.ts';
 import { workerFile } from '../../src/workers/worker-file.ts';
-import { REFUSAL, refuseThreads } from '../support/threads.ts';
+import { REFUSAL, refuseThreads } from '../support/workers.ts';
 import { fakeClock } from '../support/time/fake-clock.ts';
 import { waitFor } from '../support/time/wait-for.ts';
 import type { Answer, Deed } from './resident-main.ts';
@@ -23,7 +23,7 @@ function open(parts: Partial<ResidentParts> = {}) {
   const thread = new ResidentThread<Deed, Answer>({
     clock: systemClock,
     file,
-    memoryMb: 64,
+    heapMb: 64,
     idleMs: IDLE_MS,
     maxAtOnce: 2,
     failed: (error) => errors.push(error),

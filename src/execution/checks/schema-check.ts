@@ -37,7 +37,7 @@ export function makeSchemaCheck({ clock, log, deadlineMs = DEADLINE_MS }: Schema
   const thread = new ResidentThread<JsonObject, SchemaVerdict>({
     clock,
     file: workerFile('../../agent/result/schema-worker.ts', import.meta.url),
-    memoryMb: 128,
+    heapMb: 128,
     idleMs: 60_000,
     maxAtOnce: 1,
     maxRequests: 1 + MAX_WAITING,

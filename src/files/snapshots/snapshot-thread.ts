@@ -121,7 +121,7 @@ export function makeSnapshotThread({ directory, blobs, readSmall, clock, log }: 
   const thread: Thread = new ResidentThread({
     clock,
     file: workerFile('../snapshot-worker.ts', import.meta.url),
-    memoryMb: 512,
+    heapMb: 512,
     idleMs: 60_000,
     maxAtOnce: AT_WORK,
     maxLong: LARGE,

@@ -13,7 +13,7 @@ import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { type ArtifactFixture, artifactFixture, COMPLETED } from '../../support/files/artifact-fixture.ts';
 import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { large } from '../../support/files/snapshot-fixture.ts';
-import { refuseThreads } from '../../support/threads.ts';
+import { refuseThreads } from '../../support/workers.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 let fixture: ArtifactFixture;

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
 import { makeWorkerPool, type Reservation, type WorkerPool } from '../../../src/execution/pool/worker-pool.ts';
 import { makeLog } from '../../../src/log/log.ts';
-import { REFUSAL, refuseThreads, replaceThreads, type WorkerClass } from '../../support/threads.ts';
+import { REFUSAL, refuseThreads, replaceThreads, type WorkerClass } from '../../support/workers.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
