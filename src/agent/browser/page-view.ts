@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 /** Characters of a page that are shown at a time. */
 const SHOWN_CHARACTERS = 20_000;
 const SETTLE_MS = 1_500;
-const SNAPSHOT_MS = 5_000;
+const SNAPSHOT_MS = 15_000;
 
 /** Waits briefly for what an action started, such as a page load or a script. Never rejects. */
 export async function settle(page: Page): Promise<void> {

@@ -76,7 +76,7 @@ beforeAll(async () => {
   });
   daemon = await startDaemonProcess({
     modelServerUrl: models.url,
-    errandYaml: `browser: { enabled: true, timeout_seconds: 5 }
+    errandYaml: `browser: { enabled: true, timeout_seconds: 60 }
 egress:
   allow:
     - { cidr: 127.0.0.1, ports: [${site.port}], for: [web_fetch] }

@@ -321,6 +321,7 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     await plain.page.getByRole('link', { name: 'The text behind it' }).click();
     expect(await plain.page.locator('.source').textContent()).toContain('No,Station,Sounded (UTC)');
     await plain.page.getByRole('link', { name: 'Show it as a table' }).click();
+    await plain.page.waitForURL(addresses.get('a table')!);
     expect(await plain.page.locator('tbody tr').count()).toBe(1_000);
   });
 

@@ -55,7 +55,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
       '/slow': () => undefined,
       '/tries': (req, res) => html(tries)(req, res),
     });
-    run = await browserRun(of, [site.port], { grant: { timeoutMs: 5_000 } });
+    run = await browserRun(of, [site.port], { grant: { timeoutMs: 15_000 } });
   });
   afterAll(async () => {
     for (const end of ends) await end();
@@ -121,7 +121,7 @@ describe.skipIf(!chromium.ok)('the browser', { concurrent: true }, () => {
       'The page could not be opened: The host nowhere.invalid has no address that may be reached.',
     );
     const slow = await run.call('browser_open', { url: `${site.url}/slow` });
-    expect(slow).toEqual({ ok: false, output: expect.stringContaining('The action did not finish within 5 s.') });
+    expect(slow).toEqual({ ok: false, output: expect.stringContaining('The action did not finish within 15 s.') });
   });
   test(
     'reaches no private address, neither by its own name nor by a page that fetches, frames, sockets and WebRTC it',
@@ -259,8 +259,10 @@ describe.skipIf(!chromium.ok)('nothing of the browser survives', { concurrent: t
       const view = await run.call('browser_open', { url: site.url });
       return view.ok && view;
     });
-    await run.call('browser_click', { ref: refOf(shown.output, /button "Go"/) });
-    expect(await run.call('browser_screenshot', { full_page: true })).toEqual({
+    const clicked = await run.call('browser_click', { ref: refOf(shown.output, /button "Go"/) });
+    const pictured = await run.call('browser_screenshot', { full_page: true });
+    // The click ends after 1 s, unless the machine is so slow that the page is closed over it.
+    expect([clicked, pictured]).toContainEqual({
       ok: false,
       output: 'The page did not respond within 4 s, and was closed.',
     });
