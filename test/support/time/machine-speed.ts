@@ -12,8 +12,8 @@ const WORK = [
   // What a buffer gets may be memory that the process has used before.
   { quietMs: 20, work: () => new Uint8Array(new WebAssembly.Memory({ initial: FRESH_PAGES }).buffer).fill(1) },
 ];
-/** A machine that is slower than this shows nothing. Virtual ones that get their memory page by page are five times slower for fresh memory. */
-const SLOWEST = 6;
+/** A machine that is slower than this shows nothing. Virtual ones that get their memory page by page are six times slower for fresh memory. */
+const SLOWEST = 10;
 
 /** How many times as long as on a quiet machine work takes now, 1 or more. */
 function slowness(): number {
