@@ -11,6 +11,7 @@ import { type Chat, takeTurn } from './turn.ts';
 
 interface Beginning {
   readonly apiKey: string;
+  readonly username: string | undefined;
   readonly model: string;
   readonly sessionId: string | undefined;
   /** The command that began it, for lines to paste. */

@@ -15,6 +15,8 @@ import type { Transcript } from './transcript.ts';
 export interface Chat {
   readonly context: Context;
   readonly apiKey: string;
+  /** Whom it stands for, where it is a user's name in place of one. */
+  readonly username: string | undefined;
   readonly model: string;
   readonly keyboard: Keyboard;
   readonly prompt: Prompt;
@@ -78,12 +80,13 @@ async function stop({ chat, client, conversation }: Turn): Promise<void> {
 
 async function follow(turn: Turn, text: string): Promise<void> {
   const { chat, client } = turn;
-  const { context, transcript, apiKey, model, sessionId } = chat;
+  const { context, transcript, apiKey, username, model, sessionId } = chat;
   const onRetry = (tries: number) => {
     if (tries === 1) transcript.note('Connection lost, reconnecting.');
   };
   turn.conversation = await client.messages.stream({
     apiKey,
+    username,
     model,
     text,
     sessionId,

@@ -6,6 +6,7 @@ import { readEvents } from '../transport/event-stream.ts';
 import { exchange } from '../transport/exchange.ts';
 import type { MessageWire } from '../../wire/messages/message.ts';
 import type { MessagesRequest } from '../../wire/messages/request.ts';
+import { type Named, namingWhat } from '../named-not-found.ts';
 import { type ConversationEvent, readConversationEvent, readMessage } from './messages.ts';
 import { makeReconnectBackoff, type ReconnectBackoff } from '../transport/reconnect-backoff.ts';
 import { withIdleTimeout, openStream, retry } from '../transport/stream-connection.ts';
@@ -14,6 +15,8 @@ import { lostWhile, traceOf, type Address, type Call } from '../transport/transp
 /** What to ask, with whose key, and how long to keep trying. */
 export interface Ask {
   readonly apiKey: string;
+  /** Whom the key stands for, where it is a user's name in place of one. */
+  readonly username?: string | undefined;
   readonly model: string;
   readonly text: string;
   readonly sessionId?: string | undefined;
@@ -47,7 +50,7 @@ export function makeMessages(address: Address, signal?: AbortSignal): Messages {
     async stream(ask) {
       const call = turnCall(ask, signal);
       const backoff = backoffFor(ask);
-      const reply = await sendTurn(backoff, () => openStream(address, call));
+      const reply = await sendTurn(ask, backoff, () => openStream(address, call));
       const { sessionId = null, runId = null } = traceOf(reply);
       return {
         sessionId,
@@ -56,7 +59,7 @@ export function makeMessages(address: Address, signal?: AbortSignal): Messages {
         // A repeated turn finds its run.
         whole: async () => {
           const again = { ...call, body: { ...call.body, stream: false }, headers: {} };
-          return readMessage((await sendTurn(backoff, () => exchange(address, again))).body);
+          return readMessage((await sendTurn(ask, backoff, () => exchange(address, again))).body);
         },
       };
     },
@@ -84,13 +87,22 @@ function turnCall(ask: Ask, signal: AbortSignal | undefined) {
 const STREAM_HEADERS = { accept: 'text/event-stream', 'x-stream-tool-events': 'true' };
 
 /** A turn whose connection broke is sent again under the same idempotency key: the daemon finds the run it began. */
-async function sendTurn<T>(backoff: ReconnectBackoff, attempt: () => Promise<T>): Promise<T> {
+async function sendTurn<T>(ask: Ask, backoff: ReconnectBackoff, attempt: () => Promise<T>): Promise<T> {
   try {
-    return await attempt();
+    return await attempt().catch((error: unknown) => {
+      if (!isClientFailure(error, 'lost')) throw error;
+      return retry(backoff, attempt, error);
+    });
   } catch (error) {
-    if (!isClientFailure(error, 'lost')) throw error;
-    return await retry(backoff, attempt, error);
+    throw namingWhat(error, namedIn(ask));
   }
+}
+
+function namedIn({ sessionId, username }: Ask): readonly Named[] {
+  return [
+    ...(sessionId === undefined ? [] : [{ reference: sessionId, noun: 'sessions' as const }]),
+    ...(username === undefined ? [] : [{ reference: username, noun: 'users' as const }]),
+  ];
 }
 
 interface Following {

@@ -163,6 +163,18 @@ test('a turn whose connection breaks before the answer is sent again under the s
   expect(seen[2]?.body).toEqual({ ...seen[0]?.body, stream: false });
 });
 
+test.each([
+  ['Session not found.', 'Session "01" not found.'],
+  ['User not found.', 'User "mara" not found.'],
+  ['Project not found.', 'Project not found.'],
+])('what a turn names and is not found is named, also after a try that broke: %s', async (message, named) => {
+  const asked = { sessionId: '01', username: 'mara' };
+  const { url } = await serving(refusing(404, message), (response) => response.destroy(), refusing(404, message));
+  const refused = { message: named, failure: { kind: 'refused', status: 404 }, trace: { requestId: 'r-1' } };
+  await expect(stream(url, asked)).rejects.toMatchObject(refused);
+  await expect(stream(url, asked)).rejects.toMatchObject(refused);
+});
+
 test('a turn that reaches no daemon is not sent again', async () => {
   const { url, close } = await serving();
   close();

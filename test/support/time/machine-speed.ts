@@ -2,6 +2,11 @@
 // work takes up to twice the processor time.
 import { cpuMsOf } from './cpu-time.ts';
 
+/** Node.js has it, but its types don't. */
+declare const WebAssembly: {
+  readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
+};
+
 const TEXT = '\u0001ö"'.repeat(300_000);
 /** 32 MB, of 64 KB. */
 const FRESH_PAGES = 512;

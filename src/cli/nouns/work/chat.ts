@@ -44,11 +44,12 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     requireTerminal(context);
     const apiKey = requireApiKeyOrUser(context, options.as);
     const sessionId = await context.client().wholeId('sessions', options.session);
-    return converse(context, { apiKey, model, sessionId, call: callFor(context, options) });
+    return converse(context, { apiKey, username: options.as, model, sessionId, call: callFor(context, options) });
   }
   const text = words.join(' ');
   const ask: Ask = {
     apiKey: requireApiKeyOrUser(context, options.as),
+    username: options.as,
     model,
     text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
     sessionId: await context.client().wholeId('sessions', options.session),

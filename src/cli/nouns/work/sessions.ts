@@ -57,8 +57,8 @@ const STOP: readonly Column<StopWire>[] = [
   field('session_id'),
   state('status', ({ status }) => status),
   field('stop_state'),
-  field('cancelled_runs'),
-  field('executor_cancelled'),
+  column('stopped_runs', ({ cancelled_runs: count }) => count),
+  column('executor_stopped', ({ executor_cancelled: isStopped }) => isStopped),
 ];
 
 const FILTERS = {

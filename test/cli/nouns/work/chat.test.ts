@@ -1,7 +1,7 @@
 // `errand chat` prints only the answer on stdout.
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { run, start, startFakeDaemon, type Route } from '../../outside.ts';
+import { refuse, run, start, startFakeDaemon, type Route } from '../../outside.ts';
 
 const SESSION = '0190f6a0-0000-7000-8000-000000000002';
 const RUN = '0190f6a0-0000-7000-8000-000000000001';
@@ -255,4 +255,15 @@ test('as a user, beside the daemon and without a key', async () => {
   const remote = await run(['chat', 'Do it', '--as', 'ada', '--url', 'http://127.0.0.1:9'], {});
   expect(remote).toMatchObject({ code: 2, stdout: '' });
   expect(remote.stderr).toContain('without --url');
+});
+
+test('a user and a session that are not found are named', async () => {
+  const refused = ['Session not found.', 'User not found.'];
+  const { dataDir } = await startFakeDaemon({
+    'POST /openapi/v1/messages': (_, response) => refuse(response, 404, refused.pop()!),
+  });
+  const noUser = await run(['chat', 'x', '--as', 'nobody'], { dataDir });
+  expect(noUser).toMatchObject({ code: 5, stderr: expect.stringContaining('User "nobody" not found.') as string });
+  const noSession = await run(['chat', 'x', '--session', SESSION], { dataDir, environment });
+  expect(noSession.stderr).toContain(`Session "${SESSION}" not found.`);
 });

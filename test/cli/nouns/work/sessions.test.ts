@@ -93,8 +93,10 @@ test('a stop that is not confirmed yet succeeds with a hint', async () => {
     code: 0,
     stderr: expect.stringContaining('has not confirmed the stop yet') as string,
   });
-  expect(stopped.stdout).toContain('stop_state\tstopping\n');
-  expect(await run(['runs', 'stop', RUN, '-o', 'json'], { dataDir })).toMatchObject({ code: 0, stderr: '' });
+  expect(stopped.stdout).toContain('stop_state\tstopping\nstopped_runs\t1\nexecutor_stopped\tfalse\n');
+  const json = await run(['runs', 'stop', RUN, '-o', 'json'], { dataDir });
+  expect(json).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(json.stdout)).toMatchObject({ cancelled_runs: 1, executor_cancelled: false });
   expect(received.map(({ body }) => body)).toEqual([undefined, undefined]);
 });
 
