@@ -14,11 +14,22 @@ export interface PageHistory {
   readonly close: () => void;
 }
 
+/** What it needs of the window. */
+interface Page extends EventTarget {
+  readonly location: { readonly pathname: string; readonly search: string };
+  readonly history: {
+    scrollRestoration: 'auto' | 'manual';
+    readonly pushState: (data: null, unused: '', address: string) => void;
+    readonly replaceState: (data: null, unused: '', address: string) => void;
+  };
+}
+
 /** What is typed is in the address once nothing was typed for so long. */
 const SETTLED_MS = 300;
 
 /** `go` is called when the user goes back or forth. */
-export function makeHistory(root: string, go: (screens: readonly ScreenState[]) => void): PageHistory {
+export function makeHistory(page: Page, root: string, go: (screens: readonly ScreenState[]) => void): PageHistory {
+  const { history, location } = page;
   const addressFor = (screen: FloorState | DeskState) => `${root}${addressOf(screen)}`;
   const screens = () => screensOf(location.pathname.slice(root.length), location.search);
   let shownName = '';
@@ -37,13 +48,13 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
     shownName = '';
     go(screens());
   };
-  addEventListener('popstate', popped);
+  page.addEventListener('popstate', popped);
   return {
     addressOf: addressFor,
     screens,
     close() {
       clearTimeout(timer);
-      removeEventListener('popstate', popped);
+      page.removeEventListener('popstate', popped);
     },
     follow({ screens }) {
       const screen = screens.at(-1);
@@ -53,6 +64,8 @@ export function makeHistory(root: string, go: (screens: readonly ScreenState[]) 
       const isOther = shownName !== '' && shownName !== name;
       shownName = name;
       if (isOther) settle();
+      // What happens meanwhile is drawn, and changes nothing of it.
+      else if (address === settling) return;
       clearTimeout(timer);
       settling = null;
       if (address === `${location.pathname}${location.search}`) return;

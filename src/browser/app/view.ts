@@ -38,7 +38,7 @@ const WARNING_MS = 10_000;
 
 /** Opens it, with the screens of the page's address. */
 export function openView({ root, client, refused, leave }: ViewParts): View {
-  const history = makeHistory(root, (screens) => go(screens));
+  const history = makeHistory(window, root, (screens) => go(screens));
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const initial = initialState({ tz, intervalMs: INTERVAL_MS }, history.screens(), Date.now());
   const store = makeStore(initial, (state) => drawing.draw(state));

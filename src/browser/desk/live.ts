@@ -9,7 +9,8 @@ import { markdownView } from '../page/markdown-view.ts';
 import { safeLine } from '../page/safe-text.ts';
 import { type LiveBlock, liveBlocksOf } from './blocks.ts';
 import { callView } from './call.ts';
-import type { Tab, TabInput, TabView } from './tab-view.ts';
+import type { TabInput } from './sight.ts';
+import type { Tab, TabView } from './tab-view.ts';
 
 /** What blocks are drawn with, beside themselves. */
 interface Around {

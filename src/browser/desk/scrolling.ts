@@ -1,5 +1,5 @@
 // Where the page is scrolled to: it follows the end while its user is there, and stays where they are otherwise.
-import type { Sight } from './tab-view.ts';
+import type { Sight } from './sight.ts';
 
 export interface Scrolling {
   readonly sight: () => Sight;

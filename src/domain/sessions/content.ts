@@ -67,6 +67,11 @@ export function textOf(blocks: readonly (UserBlock | AssistantBlock)[]): string 
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
+/** The text of a user's message, without what was said before (M1). */
+export function newTextOf(blocks: readonly UserBlock[]): string {
+  return textOf(blocks.filter((block) => block.type !== 'text' || block.quoted !== true));
+}
+
 /** The start of a text on one line, for lists (§2.7). */
 export function previewOf(text: string): string {
   return firstCharacters(text, PREVIEW_CHARACTERS);

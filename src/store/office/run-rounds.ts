@@ -1,6 +1,7 @@
 // Rounds of a session: what the user asked in a run, the tools that it used, and what the agent answered (G6).
 import { KB } from '../../domain/byte-units.ts';
-import { startOf, textOf, type UserBlock } from '../../domain/sessions/content.ts';
+import { askedWords } from '../../domain/sessions/continued/clients-words.ts';
+import { newTextOf, startOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { RunState } from '../../domain/sessions/run.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -19,7 +20,7 @@ export interface RunRound {
   readonly seq: number;
   readonly runId: string;
   readonly status: RunState;
-  /** Only the beginning of a long message. */
+  /** What the user says in it; of much, only the beginning. Messages have what their client has put before it. */
   readonly userMessage: string | null;
   /** The beginning of the agent's last text; null while it has said nothing. */
   readonly assistantMessage: string | null;
@@ -95,7 +96,7 @@ function* runAt(tx: Reader, sessionSeq: number, offset: number): Step<{ seq: num
 }
 
 function toRound({ preview, content, said, ...row }: RoundRow, tools: readonly ToolRow[]): RunRound {
-  const asked = content === null ? preview : textOf(JSON.parse(content) as UserBlock[]);
+  const asked = content === null ? preview : askedWords(newTextOf(JSON.parse(content) as UserBlock[]));
   return {
     ...row,
     userMessage: asked === null ? null : asked.slice(0, SHOWN_CHARACTERS).toWellFormed(),

@@ -5,7 +5,7 @@ import { nextRounds, type Round, roundsByRun } from '../feed/rounds.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
 import type { DeskState } from '../state/desk-state.ts';
 import { EMPTY, type Line, span } from '../text/line.ts';
-import { askedWords, folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import type { CallManner } from '../transcript/call-lines.ts';
 import { entryLines, MARGIN } from '../transcript/entry-lines.ts';
 import { entryText } from '../transcript/plain-text.ts';
@@ -17,7 +17,7 @@ const ASKED = 6;
 /** What the user asked in a run begins it. */
 const askedLines = rememberLines(({ user_message: text }: Round, { width }, isUnfolded: boolean) => {
   if (text === null || text.trim() === '') return [];
-  const lines = textLines(askedWords(text), width, 'strong', MARGIN);
+  const lines = textLines(text.trim(), width, 'strong', MARGIN);
   return [EMPTY, ...(isUnfolded ? lines : folded(lines, ASKED, width, MARGIN)).map(marked)];
 });
 

@@ -7,7 +7,7 @@ import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, span } from '../text/line.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
 import { ROLES_OF_STATUS } from '../state/run-style.ts';
-import { askedWords, folded, rememberLines, textLines } from '../transcript/blocks.ts';
+import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import { readNextOf, type Tab } from './tab.ts';
 
 type Round = RunRoundsWire['items'][number];
@@ -18,7 +18,7 @@ const FOLDED = 3;
 
 const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean) => [
   head(round, width, tz),
-  ...messageLines('asked', round.user_message && askedWords(round.user_message), width, isUnfolded),
+  ...messageLines('asked', round.user_message, width, isUnfolded),
   ...toolLines(round.tools, width, isUnfolded),
   ...messageLines('answered', round.assistant_message, width, isUnfolded),
   EMPTY,

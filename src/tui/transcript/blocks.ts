@@ -1,5 +1,4 @@
 // Blocks of lines that tabs are made of: wrapped text, folded or not, laid out once.
-import { userWords } from '../../domain/sessions/continued/clients-words.ts';
 import type { Items } from './viewport.ts';
 import { type Line, type Role, span } from '../text/line.ts';
 import { wrapAll } from '../text/wrap.ts';
@@ -19,11 +18,6 @@ export function plainItems(lines: readonly Line[]): Items {
 export function textLines(text: string, width: number, role: Role = 'plain', margin = 0): Line[] {
   const before = ' '.repeat(margin);
   return wrapAll(text, width - margin).map((line) => ({ spans: [span(before), span(line, role)] }));
-}
-
-/** What a user asked, without what their client has put before it. Messages has that, too. */
-export function askedWords(text: string): string {
-  return userWords(text).trim() || text.trim();
 }
 
 /** At most so many lines, and how many more there are. */

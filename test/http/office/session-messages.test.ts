@@ -1,5 +1,6 @@
 // The messages and rounds of a session, as administrators read them (§2.14, §4.8).
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { UserBlock } from '../../../src/domain/sessions/content.ts';
 import { AT, ENDED, MODEL, type OfficeSessions, officeSessions } from '../../support/http/office-sessions.ts';
 import { aStep, fenceOf } from '../../support/store/store-fixture.ts';
 
@@ -173,6 +174,27 @@ describe('rounds', () => {
     expect(await page('?limit=30&offset=10')).toMatchObject({ numbers: numbers.slice(10, 40), limit: 30, offset: 10 });
     expect(await page('?limit=40')).toMatchObject({ numbers: numbers.slice(0, 40) });
     expect(await page('?offset=45')).toMatchObject({ numbers: [], total: 45 });
+  });
+
+  const askedIn = async (content: readonly UserBlock[]) => {
+    const { sessionId } = await at.rows.accept({ content });
+    const { items } = (await at.data(`/sessions/${sessionId}/run-rounds`)) as { items: { user_message: string }[] };
+    return items.map(({ user_message }) => user_message);
+  };
+
+  test('show what the user asked, not what their client has put before it, however long that is', {
+    tags: ['G6'],
+  }, async () => {
+    const reminder = `<system-reminder>\n${'Be brief. '.repeat(900)}\n</system-reminder>`;
+    const asked = { type: 'text', text: `${reminder}\nPlot the sales.\n` } as const;
+    const earlier = {
+      type: 'text',
+      quoted: true,
+      text: '<earlier_conversation>\nHello.\n</earlier_conversation>',
+    } as const;
+    expect(await askedIn([asked])).toEqual(['Plot the sales.']);
+    expect(await askedIn([earlier, asked])).toEqual(['Plot the sales.']);
+    expect(await askedIn([{ type: 'text', text: reminder }])).toEqual([reminder.slice(0, 4_000)]);
   });
 
   test('a round with nothing said yet has null, and long texts are cut', { tags: ['G6'] }, async () => {

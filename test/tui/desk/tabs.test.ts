@@ -46,7 +46,7 @@ function round(over: object) {
     round_no: 1,
     run_id: sessionId(1),
     status: 'completed',
-    user_message: '<system-reminder>Be brief.</system-reminder>\nPlot the sales.',
+    user_message: 'Plot the sales.',
     assistant_message: 'one\ntwo\nthree\nfour',
     tools: [tool('completed'), tool('failed')],
     input_tokens: 17_100,

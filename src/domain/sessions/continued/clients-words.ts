@@ -61,3 +61,8 @@ export function userWords(text: string): string {
     at = end + form!.close.length;
   }
 }
+
+/** What the user says, or else what their client says for them. */
+export function askedWords(text: string): string {
+  return userWords(text).trim() || text.trim();
+}

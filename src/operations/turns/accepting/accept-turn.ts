@@ -6,8 +6,8 @@ import { secondsUntilRenewal, wordsOf } from '../../../domain/budgets/decide.ts'
 import { MB } from '../../../domain/byte-units.ts';
 import type { Clock } from '../../../domain/clock.ts';
 import { NO_CAPABILITIES } from '../../../domain/capabilities/capability-config.ts';
-import { userWords } from '../../../domain/sessions/continued/clients-words.ts';
-import { previewOf, textOf, titleOf, type UserBlock } from '../../../domain/sessions/content.ts';
+import { askedWords, userWords } from '../../../domain/sessions/continued/clients-words.ts';
+import { newTextOf, previewOf, titleOf, type UserBlock } from '../../../domain/sessions/content.ts';
 import { ErrandError, notFound } from '../../../domain/errors.ts';
 import { overUserQuota } from '../../../domain/people/user-quota.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -273,9 +273,11 @@ async function storeUpload(
 
 /** What a turn, and a session that it opens, are called. */
 function namesOf({ content, attachments }: KeptContent): Pick<NewTurn, 'title' | 'preview'> {
-  const text = textOf(content.filter((block) => block.type !== 'text' || block.quoted !== true));
-  const words = userWords(text);
-  return { title: titleOf(words) || attachments[0]?.name || 'Untitled', preview: previewOf(words) || previewOf(text) };
+  const text = newTextOf(content);
+  return {
+    title: titleOf(userWords(text)) || attachments[0]?.name || 'Untitled',
+    preview: previewOf(askedWords(text)),
+  };
 }
 
 async function reuse(
