@@ -60,7 +60,7 @@ test('what is still refused as too long is cut further, and asked again', { tags
 
 test('the turn with the quote is there in the next one, as it was shown', { tags: ['M1-history'] }, async () => {
   const model = small();
-  const step = { step: 1, kind: 'openai', message: null, text: 'Fine.', calls: [], usage: NO_USAGE };
+  const step = { step: 1, kind: 'openai' as const, message: null, text: 'Fine.', calls: [], usage: NO_USAGE };
   const next: Turn = { user: [{ type: 'text', text: 'Next.' }], attachments: [], steps: [] };
   const [opening] = await openingMessages(await makeBrief({ model, turn: quoting }));
   const history = [{ ...quoting, steps: [step] }];
