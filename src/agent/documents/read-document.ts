@@ -4,6 +4,7 @@ import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
 import { decodeText } from '../../domain/charsets/charset-text.ts';
 import { isUtf8 } from '../../domain/charsets/detect-charset.ts';
+import { storableText } from '../../domain/text-pieces.ts';
 import { binaryKind } from '../tools/text.ts';
 
 export interface Document {
@@ -84,7 +85,7 @@ const NO_TEXT: Readonly<Record<Kind, string>> = {
 };
 
 function textOr(text: string, fault: string, charset = 'utf-8'): DocumentText {
-  const clean = text.replaceAll('\u0000', '\uFFFD').toWellFormed();
+  const clean = storableText(text);
   if (clean.trim() === '') return { fault };
   const note = charset === 'utf-8' ? '' : `\n[The file is not UTF-8; it was read as ${charset}.]`;
   if (clean.length <= MAX_CHARACTERS) return { text: clean + note };
