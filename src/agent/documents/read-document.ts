@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
-import { decodeText } from '../../domain/charsets/charset-text.ts';
+import { type DecodedText, decodeText } from '../../domain/charsets/charset-text.ts';
 import { isUtf8 } from '../../domain/charsets/detect-charset.ts';
 import { storableText } from '../../domain/text-pieces.ts';
 import { binaryKind } from '../tools/text.ts';
@@ -18,11 +18,15 @@ export const MAX_DOCUMENT_BYTES = 64 * MB;
 export const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 /** Characters of a document that are kept. */
 const MAX_CHARACTERS = 200_000;
-const SIGNATURE_BYTES = 1024;
+/** Readers of PDF allow something before the mark. */
+const PDF_HEAD_BYTES = 1024;
+const PDF_MARK = '%PDF-';
+/** The mark at the start, perhaps after a byte-order mark, white space and zeros. */
+const PDF_START = /^(?:\xef\xbb\xbf)?[\s\0]*%PDF-/;
 
 type Kind = 'pdf' | 'word' | 'sheet' | 'page';
-/** Extracts a document's text. Stops after `limit` characters; throws what its library throws. */
-type Reader = (bytes: Uint8Array, limit: number) => Promise<string>;
+/** Extracts a document's text, if it has any. Stops after `limit` characters; throws what its library throws. */
+type Reader = (bytes: Uint8Array, limit: number) => Promise<string | DecodedText | undefined>;
 
 /** Each library is loaded when the first document needs it. */
 const READERS: Readonly<Record<Kind, Reader>> = {
@@ -66,7 +70,8 @@ export async function readDocument(document: Document): Promise<DocumentText> {
     return { fault: `contains no readable text (${binaryKind(document.bytes) ?? 'unknown kind'})` };
   }
   try {
-    return textOr(await READERS[kind](document.bytes, MAX_CHARACTERS), NO_TEXT[kind]);
+    const read = (await READERS[kind](document.bytes, MAX_CHARACTERS)) ?? '';
+    return typeof read === 'string' ? textOr(read, NO_TEXT[kind]) : textOr(read.text, NO_TEXT[kind], read.charset);
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') return { fault: 'is protected by a password' };
     return { fault: `could not be read: it is damaged, or not ${IN_WORDS[kind]}` };
@@ -92,13 +97,15 @@ function textOr(text: string, fault: string, charset = 'utf-8'): DocumentText {
 /** The bytes take precedence over the declared type. */
 function kindOf(document: Document): Kind | 'text' | 'other' {
   const bytes = Buffer.from(document.bytes.buffer, document.bytes.byteOffset, document.bytes.byteLength);
-  if (bytes.subarray(0, SIGNATURE_BYTES).includes('%PDF-')) return 'pdf';
+  const claim = claimOf(document);
+  const head = bytes.toString('latin1', 0, PDF_HEAD_BYTES);
+  if (PDF_START.test(head) || (claim === 'pdf' && head.includes(PDF_MARK))) return 'pdf';
   const isZip = bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'));
   // A zip contains file names uncompressed.
   if (isZip && bytes.includes('word/document')) return 'word';
   if (isZip && bytes.includes('xl/workbook')) return 'sheet';
-  if (binaryKind(bytes) !== undefined) return 'other';
-  const claim = claimOf(document);
+  // A text may mention the mark.
+  if (binaryKind(bytes) !== undefined) return !isZip && head.includes(PDF_MARK) ? 'pdf' : 'other';
   if (claim === 'page') return 'page';
   return claim === undefined || isUtf8(bytes) ? 'text' : 'other';
 }
