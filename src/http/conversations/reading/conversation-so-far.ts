@@ -35,14 +35,16 @@ export async function readConversation(
   if (by.by === 'never') return BESIDE;
   const name = 'field' in by ? nameOf(by, request) : null;
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
-  const { link, earlier, first } = await readEarlier(request.messages.slice(0, Math.max(last, 0)), parts);
+  const before = request.messages.slice(0, Math.max(last, 0));
+  const { link, earlier, first } = await readEarlier(before, parts);
+  const isAnswered = before.some(({ role }) => role === 'assistant');
   const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
   return {
     name,
     resent: earlier.length > 0 ? link : null,
     asked: linkAfter(link ?? NOTHING_SAID, { role: 'user', text }),
     earlier,
-    isSideRequest: isSideRequest(first ?? text, text),
+    isSideRequest: isSideRequest({ first: first ?? text, last: text, isAnswered }),
   };
 }
 
