@@ -1,8 +1,12 @@
 // A session on the page, as it happens. Its view and its keys.
 import type { Reads } from '../../tui/feed/reads.ts';
+import { headingSource } from '../../tui/feed/sources.ts';
+import { lacksRow } from '../../tui/state/desk-row.ts';
 import { type DeskState, TAB_NAMES, type TabName } from '../../tui/state/desk-state.ts';
 import type { Dispatch } from '../../tui/state/state.ts';
-import { h, setAttribute, setShown } from '../page/element.ts';
+import { emptyWords } from '../../tui/state/desk-words.ts';
+import { h, setAttribute, setClass, setShown, setText } from '../page/element.ts';
+import { safeLine } from '../page/safe-text.ts';
 import type { ScreenView } from '../page/screen-view.ts';
 import { makeDeskFeed } from './desk-feed.ts';
 import { fetchFresh } from './fresh-file.ts';
@@ -33,6 +37,7 @@ export function deskView(parts: DeskParts): DeskView {
   const nav = tabsView(addressOf);
   const newest = h('button', { type: 'button', class: 'newest' }, '↓ newest');
   const place = h('section', { class: 'tab', 'aria-label': 'Live' });
+  const empty = h('p');
   const element = h('div', { class: 'desk' }, head.element, nav.element, place, newest);
   const feed = makeDeskFeed(client, dispatch);
   const scrolling = makeScrolling(element, redraw);
@@ -69,7 +74,8 @@ export function deskView(parts: DeskParts): DeskView {
     draw(state, screen) {
       const { sessionId, tab: name } = screen;
       const tab = tabOf(name);
-      const input = { screen, data: screen.readings[tab.source?.name ?? '']?.data, tz: state.preferences.tz };
+      const reading = screen.readings[tab.source?.name ?? ''];
+      const input = { screen, data: reading?.data, tz: state.preferences.tz };
       if (shown?.sessionId !== sessionId) views = new Map();
       const view = views.get(name) ?? tab.make();
       const isOther = shown?.sessionId !== sessionId || shown.tab !== name;
@@ -77,15 +83,19 @@ export function deskView(parts: DeskParts): DeskView {
       head.draw(state, screen);
       nav.draw(screen);
       scrolling.around(tab.startsAtEnd, isOther, () => {
-        if (isOther) place.replaceChildren(view.element);
+        if (isOther) place.replaceChildren(view.element, empty);
         setAttribute(place, 'aria-label', titleOf(name));
         view.draw(input);
+        setShown(empty, !view.element.hasChildNodes());
+        const { text, role } = emptyWords(screen, reading);
+        setText(empty, safeLine(text));
+        setClass(empty, `empty is-${role}`);
       });
       shown = { sessionId, tab: name };
       if (isNew) head.focus();
       isNew = false;
       setShown(newest, tab.startsAtEnd && !scrolling.sight().isAtEnd);
-      feed.look(input, tab, scrolling.sight());
+      feed.look(input, lacksRow(state, screen) ? [tab, { source: headingSource }] : [tab], scrolling.sight());
     },
   };
 }
