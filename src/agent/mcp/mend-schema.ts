@@ -1,7 +1,6 @@
 // Mends input schemas as MCP servers really send them: what their libraries leave out, set to null, or spell as other dialects do.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { type Holds, heldBy } from '../../domain/schema/json-schema.ts';
-import { findReferenced } from '../../domain/schema/json-pointer.ts';
 import { isLinearPattern } from '../result/linear-pattern.ts';
 
 /** Keywords of newer drafts that hold schemas. */
@@ -86,15 +85,18 @@ const distinct = <T extends JsonValue>(values: readonly T[]): T[] => [
 
 /**
  * The same schema with each fault mended that leaves its meaning clear, or else without the keyword at fault, so that it says less than
- * its server checks. References that lead nowhere become schemas of any value. What stays wrong is for the validator to find.
- * The value must not be nested so deeply that a recursion fails.
+ * its server checks. `refer` says how a reference is written; one that it has nothing for becomes a schema of any value. What stays
+ * wrong is for the validator to find. The value must not be nested so deeply that a recursion fails.
  */
-export function mendSchema(root: JsonObject): JsonObject {
+export function mendSchema(root: JsonObject, refer: (ref: string) => string | undefined): JsonObject {
   const mendOne = (given: JsonObject): JsonObject => {
     const entries = Object.entries(inOneDialect(given)).flatMap(([name, value]): [string, JsonValue][] => {
       const holds = heldBy(name) ?? NEWER[name];
       if (VALUES.has(name) || holds === undefined) return [[name, value]];
-      if (name === '$ref' && (typeof value !== 'string' || findReferenced(root, value) === undefined)) return [];
+      if (name === '$ref') {
+        const ref = typeof value === 'string' ? refer(value) : undefined;
+        return ref === undefined ? [] : [[name, ref]];
+      }
       const mended = holds === 'nothing' ? mendValue(name, value) : mendHeld(holds, value, mendOne);
       return mended === undefined ? [] : [[name, mended]];
     });

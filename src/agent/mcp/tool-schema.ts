@@ -6,11 +6,13 @@ import { inDraft07 } from '../../domain/schema/draft-07.ts';
 import { isDeeperThan, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.ts';
 import { findReferenced } from '../../domain/schema/json-pointer.ts';
 import { isKeyword, listSchemas, mapSchemas } from '../../domain/schema/json-schema.ts';
+import { pointerInDraft07 } from '../../domain/schema/pointers.ts';
 import { withinCpuTime } from '../../workers/cpu-time.ts';
 import { isLinearPattern } from '../result/linear-pattern.ts';
 import { compileResultCheck, type ResultCheck } from '../result/result-schema.ts';
 import { mendSchema } from './mend-schema.ts';
 import { withObjectRoot } from './object-root.ts';
+import { withReferences } from './references.ts';
 
 const MAX_BYTES = 64 * KB;
 const MAX_DEPTH = 64;
@@ -45,12 +47,13 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
   if (text.includes('"__proto__":')) return { ok: false, why: 'it uses "__proto__" as a name' };
   if (!isJsonObject(given)) return { ok: false, why: NO_OBJECT };
   const { $schema: _dialect, $id: _id, $comment: _comment, ...own } = given;
-  const mended = mendSchema(own);
-  const modelSchema = withObjectRoot(mended);
-  if (modelSchema === null) return { ok: false, why: NO_OBJECT };
+  const mended = mendSchema(own, (ref) => (findReferenced(own, ref) === undefined ? undefined : ref));
+  const object = withObjectRoot(mended);
+  if (object === null) return { ok: false, why: NO_OBJECT };
   // Alternatives are written out.
-  if (Buffer.byteLength(JSON.stringify(modelSchema)) > MAX_BYTES) return { ok: false, why: TOO_LARGE };
-  const schema = mapSchemas({ ...mended, type: 'object' }, inKnownWords);
+  const modelSchema = withReferences(object, own, MAX_BYTES);
+  if (modelSchema === null) return { ok: false, why: TOO_LARGE };
+  const schema = mapSchemas({ ...mended, type: 'object' }, (one) => inKnownWords(withMovedReference(own, one)));
   const why = faultOf(schema);
   if (why !== undefined) return { ok: false, why };
   const check: ResultCheck = (input) => {
@@ -69,6 +72,12 @@ export function readToolSchema(value: JsonValue | undefined): ToolSchema {
  */
 function inKnownWords(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(inDraft07(schema)).filter(([name]) => isKeyword(name)));
+}
+
+/** A reference into what the words of Draft-07 have elsewhere. */
+function withMovedReference(own: JsonObject, schema: JsonObject): JsonObject {
+  const { $ref } = schema;
+  return typeof $ref === 'string' ? { ...schema, $ref: `#${pointerInDraft07(own, $ref.slice(1))}` } : schema;
 }
 
 const objectOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});

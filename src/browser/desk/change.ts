@@ -22,7 +22,7 @@ export function inputView(name: string, input: JsonObject): readonly Node[] {
   const changes = changesOf(name, input);
   if (changes === null) {
     const texts = inputTexts(input);
-    return texts.length === 0 ? [] : [verbatim(safeText(texts.join('\n').trimEnd()), 'is-plain')];
+    return texts.length === 0 ? [] : [verbatim(safeText(texts.join('\n').trimEnd()), 'given')];
   }
   const lines = changes.lines.map(({ kind, text }) =>
     h('span', { class: kind }, `${MARKS[kind]} ${safeText(text, 2000)}`),

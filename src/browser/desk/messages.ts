@@ -84,9 +84,11 @@ function blockViews(block: Block): readonly Node[] {
     case 'tool_result': {
       const { content, is_error: isError } = block;
       if (content.trim() === '') return [];
-      const [role, head] = isError ? ['is-failed', '✗ failed'] : ['dim', 'result'];
+      const output = () => [verbatim(safeText(content.trimEnd()), isError ? 'is-failed' : '')];
       return [
-        foldable('call', [h('span', { class: role }, head)], () => [verbatim(safeText(content.trimEnd()), role)]),
+        isError
+          ? foldable('call is-failed', [glyphView('✗'), 'failed'], output)
+          : foldable('call', [glyphView('▸'), h('span', { class: 'dim' }, 'result')], output),
       ];
     }
     default:

@@ -74,6 +74,7 @@ test('a schema that would keep the validator busy forever gets a reply in time',
 });
 
 const STRING = { type: 'string' } as const;
+const POINT = { type: 'object', properties: { x: { type: 'number' } } } as const;
 
 test.each<[string, JsonValue | undefined, JsonObject]>([
   ['nothing at all', undefined, { properties: {} }],
@@ -180,6 +181,41 @@ test.each<[string, JsonValue | undefined, JsonObject]>([
       required: ['k'],
     },
   ],
+  [
+    'a reference into positions that have moved',
+    { properties: { line: { items: [POINT, { $ref: '#/properties/line/items/0' }] } } },
+    {
+      properties: { line: { prefixItems: [POINT, { $ref: '#/$defs/shared1' }] } },
+      $defs: { shared1: POINT },
+    },
+  ],
+  [
+    'a reference into positions of newer drafts',
+    { properties: { line: { prefixItems: [POINT, { $ref: '#/properties/line/prefixItems/0' }] } } },
+    { properties: { line: { prefixItems: [POINT, { $ref: '#/properties/line/prefixItems/0' }] } } },
+  ],
+  [
+    'references into alternatives that are not shown, one of them to itself',
+    {
+      anyOf: [
+        { properties: { tree: { properties: { inner: { $ref: '#/anyOf/0/properties/tree' } } } } },
+        { properties: { first: { $ref: '#/anyOf/0/properties/tree' }, all: { $ref: '#/anyOf/0' } } },
+      ],
+      $defs: { shared1: STRING },
+    },
+    {
+      properties: {
+        tree: { properties: { inner: { $ref: '#/$defs/shared1_' } } },
+        first: { $ref: '#/$defs/shared1_' },
+        all: { $ref: '#/$defs/shared2' },
+      },
+      $defs: {
+        shared1: STRING,
+        shared1_: { properties: { inner: { $ref: '#/$defs/shared1_' } } },
+        shared2: { properties: { tree: { properties: { inner: { $ref: '#/$defs/shared1_' } } } } },
+      },
+    },
+  ],
 ])('%s: what a model is shown', (_name, given, shown) => {
   const read = readToolSchema(given);
   expect(read).toMatchObject({ ok: true });
@@ -195,6 +231,24 @@ test('alternatives at the root are checked, although a model is not shown them',
   });
   expect(check({ a: 'x' })).toEqual([]);
   expect(check({})).not.toEqual([]);
+});
+
+test('a reference into positions is checked', () => {
+  for (const words of ['items', 'prefixItems']) {
+    const line = { [words]: [POINT, { $ref: `#/properties/line/${words}/0` }] };
+    const check = checkOf({ properties: { line } });
+    expect(check({ line: [{ x: 1 }, { x: 2 }] })).toEqual([]);
+    expect(check({ line: [{ x: 1 }, { x: 'a' }] })).not.toEqual([]);
+  }
+});
+
+test('references that would make a schema too large are not followed to the end', () => {
+  const wide: JsonObject = { description: 'w'.repeat(10_000) };
+  // Each of them leads to all that is within it.
+  const nested = Array.from({ length: 20 }, (_, depth) => `#/anyOf/1${'/items'.repeat(depth)}`);
+  const inner = nested.reduce<JsonObject>((items) => ({ ...STRING, items }), wide);
+  const schema = { anyOf: [{ properties: Object.fromEntries(nested.map(($ref) => [$ref, { $ref }])) }, inner] };
+  expect(whyOf(schema)).toBe('it is larger than 64 KB');
 });
 
 /** Alternatives of alternatives, so many levels deep. */
