@@ -12,13 +12,12 @@ interface Form {
 
 const FORMS: readonly Form[] = [
   { written: '\\d*\\.?\\d*$', same: () => decimal(Infinity, Infinity) },
-  { written: '\\d*\\.?\\d{0,N}0*$', same: (places) => decimal(Infinity, places!) },
+  { written: '\\d*\\.?\\d{0,N}0*$', same: (places) => decimal(Infinity, places) },
   {
     written: '(?:\\d{0,N}|(?=[\\d.]{1,N}0*$)\\d{0,N}\\.\\d{0,N}0*$)',
     // The second number counts the point as well, and allows what the others do. Its first branch has no end, and so takes any text:
     // what is meant is that it has one.
-    same: (whole, all, again, places) =>
-      whole === again && whole! + places! < all! ? decimal(whole!, places!) : undefined,
+    same: (whole, all, again, places) => (whole === again && whole + places < all ? decimal(whole, places) : undefined),
   },
 ];
 
