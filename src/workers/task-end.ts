@@ -15,7 +15,8 @@ export type TaskFailure =
   /** The host was stopped. */
   | { readonly kind: 'stopped' };
 
-export type TaskEnd<T> = { readonly kind: 'done'; readonly value: T } | TaskFailure;
+/** `cpuMs`: processor time that a process took for it. */
+export type TaskEnd<T> = { readonly kind: 'done'; readonly value: T; readonly cpuMs?: number } | TaskFailure;
 
 /** The failure that a thread's `error` event means. */
 export function failureOf(error: NodeJS.ErrnoException): TaskFailure {

@@ -1,4 +1,5 @@
 // The list of keys, over whatever screen it was asked on.
+import { MARKS } from '../../tui/state/run-style.ts';
 import { h } from '../page/element.ts';
 
 type KeyHint = readonly [key: string, meaning: string];
@@ -31,8 +32,6 @@ const EVERYWHERE: readonly KeyHint[] = [
   ['?', 'these keys'],
 ];
 
-const STATES = '● running   ? waits for its user   ! stalled   ○ pending   ✓ completed   ✗ failed   - stopped';
-
 export interface Help {
   readonly element: HTMLDialogElement;
   readonly toggle: () => void;
@@ -48,7 +47,7 @@ export function helpView(): Help {
     list('On the floor', ON_FLOOR),
     list('At a desk', ON_DESK),
     list('Everywhere', EVERYWHERE),
-    h('p', { class: 'states' }, STATES),
+    h('p', { class: 'states' }, MARKS.join('   ')),
     close,
   );
   close.addEventListener('click', () => element.close());

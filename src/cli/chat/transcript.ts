@@ -4,9 +4,9 @@ import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { paint, type Style } from '../../terminal/colours.ts';
 import { clockOf } from '../../terminal/moments.ts';
-import { stopwatch } from '../../terminal/durations.ts';
 import { makeFlowingText } from '../../terminal/flowing-text.ts';
 import { cutTo, safeLine } from '../../terminal/text.ts';
+import { makeSign } from './sign.ts';
 
 export interface Transcript {
   /** Shows that the agent is at work, until there is something else to see. */
@@ -27,8 +27,12 @@ interface Terminal {
 
 /** Makes a transcript that writes to a terminal. */
 export function makeTranscript({ write, columns, colours }: Terminal): Transcript {
-  const text = makeFlowingText({ write, columns, colours });
   const sign = makeSign({ write, colours });
+  const writeText = (words: string) => {
+    sign.remove();
+    write(words);
+  };
+  const text = makeFlowingText({ write: writeText, columns, colours });
   const end = () => {
     sign.remove();
     text.end();
@@ -40,11 +44,8 @@ export function makeTranscript({ write, columns, colours }: Terminal): Transcrip
   return {
     begin: sign.show,
     add(event) {
-      if (event.type === 'content_block_delta') {
-        const piece = textOfDelta(event);
-        if (piece.trim() !== '') sign.remove();
-        text.add(piece);
-      } else if (event.type === 'content_block_stop') text.end();
+      if (event.type === 'content_block_delta') text.add(textOfDelta(event));
+      else if (event.type === 'content_block_stop') text.end();
       else if (event.type === 'tool_use') note(callLine(event, columns()), 'cyan');
       else if (event.type === 'tool_result') note(resultLine(event, columns()), event.ok ? 'dim' : 'red');
       else if (event.type === 'model_wait.started') note(waitLine(event), 'yellow');
@@ -53,31 +54,6 @@ export function makeTranscript({ write, columns, colours }: Terminal): Transcrip
     note,
     end,
   };
-}
-
-const SECOND_MS = 1_000;
-
-/** A sign of life on a line of its own, with the seconds that have passed. */
-function makeSign({ write, colours }: Pick<Terminal, 'write' | 'colours'>) {
-  let timer: NodeJS.Timeout | undefined;
-  const draw = (seconds: number) => {
-    const words = seconds === 0 ? '…' : `… ${stopwatch(seconds * SECOND_MS)}`;
-    write(`\r${colours ? paint(words, 'dim') : words}`);
-  };
-  const remove = () => {
-    if (timer === undefined) return;
-    clearInterval(timer);
-    timer = undefined;
-    write('\r\u001b[K');
-  };
-  const show = () => {
-    remove();
-    let seconds = 0;
-    draw(seconds);
-    timer = setInterval(() => draw((seconds += 1)), SECOND_MS);
-    timer.unref();
-  };
-  return { show, remove };
 }
 
 /** `* shell ls -l` */

@@ -96,6 +96,8 @@ async function identify(route: Route, ctx: RouterContext, parts: DispatchParts):
     guard === 'web' && credential === null ? readOfficeCookie(ctx.req, operations.officeLogins.cookieName) : null;
   let known: Identity | undefined;
   const admit = async () => {
+    // Streams that are open end then, whether a cookie or a key opened them.
+    if (guard === 'web') operations.officeLogins.requireOn();
     known = await (cookie === null
       ? operations.authenticate(credential, { viaSocket, origin, known })
       : operations.officeLogins.identify(cookie));

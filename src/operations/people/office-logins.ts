@@ -51,10 +51,14 @@ const ANOTHER = 'Ask for another link: errand office --web';
 export function makeOfficeLogins(parts: OfficeLoginParts) {
   const { store, audit, clock, throttle, useKey, settings, deriveKey } = parts;
 
+  /** Throws `unauthenticated` where browsers are not served. */
+  function requireOn(): void {
+    if (!settings().office.web) throw new ErrandError('unauthenticated', OFF);
+  }
+
   /** Throws `unauthenticated` for a cookie that has ended or whose key has, `forbidden` when the key's owner is disabled. */
   async function identify(cookie: string): Promise<Identity> {
-    // Streams that are open end then, as when its key does.
-    if (!settings().office.web) throw new ErrandError('unauthenticated', OFF);
+    requireOn();
     const holder = await store.officeLogins.find(hashOf(cookie));
     if (holder === undefined)
       throw new ErrandError('unauthenticated', `This log-in to Office Mode has ended. ${ANOTHER}`);
@@ -78,6 +82,7 @@ export function makeOfficeLogins(parts: OfficeLoginParts) {
 
     officeLogins: {
       identify,
+      requireOn,
 
       /** Throws `unauthenticated`, with words, for a code that isn't good; `rate_limited` after too many of an address. */
       logIn: async (code: string, address: string): Promise<OfficeCookie> => {

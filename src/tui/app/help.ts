@@ -1,6 +1,8 @@
 // The list of keys, over whatever screen it was asked on.
 import { frameOf, type KeyHint, type Size } from '../frame/frame.ts';
+import { MARKS } from '../state/run-style.ts';
 import type { AppState } from '../state/state.ts';
+import { widthOf } from '../text/fit.ts';
 import { clip, EMPTY, type Line, span } from '../text/line.ts';
 
 const EVERYWHERE: readonly KeyHint[] = [
@@ -8,8 +10,6 @@ const EVERYWHERE: readonly KeyHint[] = [
   ['p', 'pause the picture; again: continue'],
   ['q', 'quit'],
 ];
-
-const STATES = '● running   ? waits for its user   ○ pending   ✓ completed   ✗ failed   - stopped';
 
 /** Lines for the whole screen. Where there is little room, only the keys. */
 export function helpFrame(state: AppState, own: readonly KeyHint[], size: Size): readonly Line[] {
@@ -22,12 +22,24 @@ function body(hints: readonly KeyHint[], { columns, rows }: Size): readonly Line
       spans: [span('  '), span(key.padEnd(12), 'accent'), ...clip([span(meaning)], Math.max(0, columns - 14))],
     }),
   );
-  if (rows < keys.length + 4) return keys;
+  const marks = linesOfMarks(columns - 2);
+  if (rows < keys.length + 3 + marks.length) return keys;
   return [
     { spans: [span('  Keys', 'strong')] },
     EMPTY,
     ...keys,
     EMPTY,
-    { spans: clip([span(`  ${STATES}`, 'dim')], columns) },
+    ...marks.map((line): Line => ({ spans: clip([span(`  ${line}`, 'dim')], columns) })),
   ];
+}
+
+/** As many in each as it has room for. */
+function linesOfMarks(width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const mark of MARKS) {
+    const longer = [...lines.slice(-1), mark].join('   ');
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(mark);
+  }
+  return lines;
 }

@@ -28,6 +28,11 @@ export function runStyleOf({ status, isWaiting = false, modelWait = null }: Styl
   return { ...style, glyph: stateStyleOf(style.word).glyph };
 }
 
+/** What each mark means, such as `✓ completed`, in the order of urgency. */
+export const MARKS: readonly string[] = Object.values(STYLES).map(
+  ({ word }) => `${stateStyleOf(word).glyph} ${word === 'waiting' ? 'waits for its user' : word}`,
+);
+
 /** The role of each status of a run on its session's desk. */
 export const ROLES_OF_STATUS: Readonly<Record<RunStatus, Role>> = {
   queued: 'pending',

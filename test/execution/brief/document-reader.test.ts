@@ -111,6 +111,16 @@ test('a document that takes too much CPU time ends with its process, regardless 
   expect(await reader.read(lying(many))).toEqual({ fault: 'took too long to be read' });
 });
 
+test('a document that took too much is reported, whether it was read or not; others are not', async () => {
+  const slow: string[] = [];
+  const read = async (parts: Parameters<typeof fixture>[0], name: string) =>
+    fixture(parts).read({ ...good, name }, () => slow.push(name));
+  await read({}, 'quick.docx');
+  await read({ slowCpuMs: 1 }, 'slow.docx');
+  await read({ maxCpuMs: 1 }, 'endless.docx');
+  expect(slow).toEqual(['slow.docx', 'endless.docx']);
+});
+
 test('a reader that is stopped says nothing of what it was at', async () => {
   const reader = fixture();
   const reading = Promise.all([reader.read(good), reader.read(good), reader.read(good)]);

@@ -374,6 +374,7 @@ export async function openFixture(options: FixtureOptions = {}) {
     officeLogins: {
       cookieName: OFFICE_COOKIE,
       identify: () => Promise.reject(new ErrandError('unauthenticated', 'Nobody has logged in.')),
+      requireOn: () => undefined,
     },
     acceptTurn: async (_caller, input) => {
       turns.push(input);

@@ -20,6 +20,7 @@ export async function openForBrowsers(options: FixtureOptions = {}) {
       createOfficeLink: (...input) => logins!.createOfficeLink(...input),
       officeLogins: {
         identify: (...input) => logins!.officeLogins.identify(...input),
+        requireOn: () => logins!.officeLogins.requireOn(),
         logIn: (...input) => logins!.officeLogins.logIn(...input),
         logOut: (...input) => logins!.officeLogins.logOut(...input),
         cookieName: OFFICE_COOKIE,

@@ -17,6 +17,8 @@ test.each(['floor', 'today'] as const)(
   },
 );
 
-test('with room, the help also says what the glyphs mean', () => {
-  expect(textOf(helpFrame(STATE, SCREENS.floor.help, { columns: 100, rows: 30 }))).toContain('✗ failed');
+test.each([60, 100])('with room, the help also says what each glyph means, on %d columns', (columns) => {
+  const text = textOf(helpFrame(STATE, SCREENS.floor.help, { columns, rows: 30 }));
+  const marks = ['● running', '? waits for its user', '! stalled', '○ pending', '✓ completed', '✗ failed', '- stopped'];
+  for (const mark of marks) expect(text).toContain(mark);
 });

@@ -9,6 +9,7 @@ import {
   textOfMessage,
 } from '../../../client/turns/messages.ts';
 import { converse } from '../../chat/converse.ts';
+import { clearing, makeSign, type Sign } from '../../chat/sign.ts';
 import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { type Context, requireApiKeyOrUser } from '../../frame/context.ts';
@@ -19,6 +20,7 @@ import { always, flag, type Given, option, perform } from '../../frame/options.t
 import { readMessageText } from '../../frame/standard-input.ts';
 import { widthForHints } from '../../frame/output.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
+import { wantsColours } from '../../../terminal/colours.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 const OPTIONS = {
@@ -47,21 +49,36 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     return converse(context, { apiKey, username: options.as, model, sessionId, call: callFor(context, options) });
   }
   const text = words.join(' ');
+  const sign = signOn(context.io);
+  const asking: Asking = { ...context, sign, out: clearing(sign, context.out) };
   const ask: Ask = {
     apiKey: requireApiKeyOrUser(context, options.as),
     username: options.as,
     model,
     text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
     sessionId: await context.client().wholeId('sessions', options.session),
-    onRetry: (tries) => context.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
+    onRetry: (tries) => asking.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
   };
-  const conversation = await sent(context, context.client().messages.stream(ask));
+  sign.show();
+  const conversation = await sent(asking, context.client().messages.stream(ask));
   try {
-    await (options.stream ? stream(context, conversation) : answer(context, conversation));
+    await (options.stream ? stream(asking, conversation) : answer(asking, conversation));
   } finally {
+    sign.remove();
     showRunContinues(context, conversation.runId);
     hintSession(context, callFor(context, options), conversation.sessionId);
   }
+}
+
+/** One question; the sign is there until something is printed. */
+interface Asking extends Context {
+  readonly sign: Sign;
+}
+
+/** On standard error, where that is a terminal. */
+function signOn({ stderr, terminal, environment }: Io): Sign {
+  if (!terminal.stderr) return { show() {}, remove() {} };
+  return makeSign({ write: (text) => void stderr.write(text), colours: wantsColours(true, environment) });
 }
 
 const EXAMPLES = `
@@ -86,11 +103,12 @@ function requireTerminal({ io, out }: Context): void {
 }
 
 /** Prints the answer once it is there, and what it waits for meanwhile. */
-async function answer(context: Context, conversation: Conversation): Promise<void> {
-  const { out } = context;
+async function answer({ call, out, sign }: Asking, conversation: Conversation): Promise<void> {
   for await (const event of conversation.events) {
-    const waiting = waitOf(event, context.call);
-    if (waiting !== undefined) out.hint(waiting);
+    const waiting = waitOf(event, call);
+    if (waiting === undefined) continue;
+    out.hint(waiting);
+    sign.show();
   }
   const message = await conversation.whole();
   if (out.format === 'json') out.json(documentOf(message, conversation));
@@ -102,10 +120,11 @@ async function answer(context: Context, conversation: Conversation): Promise<voi
 }
 
 /** Until the daemon answers, the run's id is unknown here; Ctrl-C does not recall what was sent. */
-async function sent<T>(context: Context, answer: Promise<T>): Promise<T> {
+async function sent<T>(context: Asking, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
+    context.sign.remove();
     showRunContinues(context, null);
     throw error;
   }

@@ -99,6 +99,56 @@ test('on a terminal streamed text cannot steer it', async () => {
   expect(stdout).toBe('Let me see\n做完了\n');
 });
 
+/** What removes the sign. */
+const CLEARED = '\r\u001b[K';
+
+test.each([
+  ['without --stream', [], 'Done.\n'],
+  ['with --stream', ['--stream'], 'Let me see\n做完了\n'],
+  ['with -o json', ['-o', 'json'], expect.stringContaining('"text": "Done."') as string],
+])('on a terminal, %s, a sign of life is there until the first word', async (_, flags, answered) => {
+  const released = Promise.withResolvers<void>();
+  const { dataDir } = await startFakeDaemon({
+    'POST /openapi/v1/messages': (received, response) => {
+      void released.promise.then(() => answering(received, response));
+    },
+  });
+  let [answer, before] = ['', ''];
+  const stdout = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      if (answer === '') before = running.stderr();
+      answer += chunk.toString();
+      done();
+    },
+  });
+  const terminal = { stdout: true, stderr: true };
+  const running = start(['chat', 'x', ...flags], {
+    dataDir,
+    environment: { ...environment, NO_COLOR: '1' },
+    terminal,
+    stdout,
+  });
+  await running.until('\r…');
+  expect(answer).toBe('');
+  released.resolve();
+  expect(await running.code).toBe(0);
+  expect(before.replaceAll(/\r…[ :\d]*/g, '')).toBe(CLEARED);
+  expect(running.stderr().slice(before.length)).not.toContain('\r');
+  expect(answer).toEqual(answered);
+});
+
+test('the sign of life goes before a failure is said', async () => {
+  const { dataDir } = await startFakeDaemon({
+    'POST /openapi/v1/messages': (_, response) => refuse(response, 503, 'Not now.'),
+  });
+  const terminal = { stderr: true };
+  const ended = await run(['chat', 'x'], { dataDir, environment: { ...environment, NO_COLOR: '1' }, terminal });
+  expect(ended.stderr.split(CLEARED)).toEqual([
+    expect.stringMatching(/^\r…/),
+    expect.stringMatching(/^errand: Not now\./),
+  ]);
+});
+
 test('with --stream and -o json the events add up to one document', async () => {
   const { dataDir } = await startFakeDaemon({ 'POST /openapi/v1/messages': streaming });
   const { stdout } = await run(['chat', 'Do it', '--stream', '-o', 'json'], { dataDir, environment });
@@ -162,6 +212,9 @@ test('without --stream, what the run waits for is told', async () => {
   const ended = await run(['chat', 'x'], { dataDir, environment });
   expect(ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
   expect(ended.stderr).toMatch(/^! The model "qwen" refuses. Trying until \d\d:12.\nThe agent is waiting/);
+  const signed = await run(['chat', 'x'], { dataDir, environment, terminal: { stderr: true } });
+  const lines = signed.stderr.split('\n').map((line) => line.split(CLEARED).at(-1));
+  expect(lines).toEqual(ended.stderr.split('\n'));
 });
 
 test('a run that fails in the middle of the stream ends with 1 after its text', async () => {

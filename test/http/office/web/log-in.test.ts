@@ -159,13 +159,35 @@ test.each(['a key that is revoked', 'a role that is lost', 'an account that is d
       await store.users.create({ ...SECOND, username: 'second' });
       await store.users.change('mara', { disabled: true });
     } else await send(fixture, { method: 'POST', path: '/office/logout', headers });
-    const ended = response.text();
-    for (let second = 0; second < 60; second += 1) {
-      clock.advance(1_000);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(await ended).toContain('retry: 2000');
+    expect(await textAfterMinute(response, clock)).toContain('retry: 2000');
     expect([401, 403]).toContain((await send(fixture, { path: '/office/api/snapshot', headers })).status);
+  },
+);
+
+/** All that a stream has sent, if it ends within a minute. */
+async function textAfterMinute(response: Response, clock: ReturnType<typeof fakeClock>): Promise<string> {
+  const ended = response.text();
+  for (let second = 0; second < 60; second += 1) {
+    clock.advance(1_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return ended;
+}
+
+test.each(['a cookie', 'a key'])(
+  'switched off, the open streams of %s end within a minute',
+  { tags: ['G24'] },
+  async (what) => {
+    const clock = fakeClock();
+    const settings = { office: { web: true } };
+    const { fixture, browser, run } = await openForBrowsers({ parts: { clock }, settings });
+    const headers = what === 'a key' ? { authorization: 'Bearer admin-key' } : await browser();
+    const path = `/office/api/sessions/${run.sessionId}/stream?replay=true`;
+    const response = await fetch(`${fixture.url}${path}`, { headers });
+    expect(response.status).toBe(200);
+    settings.office.web = false;
+    expect(await textAfterMinute(response, clock)).toContain('retry: 2000');
+    expect((await send(fixture, { path, headers })).status).toBe(404);
   },
 );
 
