@@ -56,7 +56,7 @@ function look(
   { memoryMb, maxCpuMs }: Pick<ProcessOrder, 'memoryMb' | 'maxCpuMs'>,
   end: (how: TaskEnd<never>) => void,
 ): void {
-  if (cpuMs() > maxCpuMs) end({ kind: 'timeout' });
+  if (cpuMs() > maxCpuMs) end({ kind: 'out_of_time' });
   if (process.memoryUsage.rss() > memoryMb * MB)
     end({ kind: 'out_of_memory', error: new Error(`it used more than ${memoryMb} MB`) });
 }

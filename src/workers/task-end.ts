@@ -1,8 +1,10 @@
 // How a task of a thread or a process ends: with its result, or with a failure as data.
 
 export type TaskFailure =
-  /** It passed its deadline or its CPU time. */
+  /** It passed its deadline. On a busy machine, it says nothing of the task. */
   | { readonly kind: 'timeout' }
+  /** It used all of its processor time. */
+  | { readonly kind: 'out_of_time' }
   | { readonly kind: 'out_of_memory'; readonly error?: Error }
   /** It threw (then with the error), exited, or was ended because of another task. */
   | { readonly kind: 'crashed'; readonly error?: Error }

@@ -21,8 +21,8 @@ export interface DocumentReaderParts {
 
 export interface DocumentReader {
   /**
-   * The text of a document, passed in or in a folder. Null when it can't be read now: the daemon is stopping, or the process
-   * failed for a reason of its own. `slow` is called when it took much more than an honest document does.
+   * The text of a document, passed in or in a folder. Null when it can't be read now: the daemon is stopping, the machine
+   * is too busy, or the process failed for a reason of its own. `slow` is called when it took much more than an honest document does.
    */
   read(document: DocumentSource, slow?: () => void): Promise<DocumentText | null>;
   /** Ends the processes. */
@@ -70,7 +70,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
         );
       }
       if (end.kind === 'out_of_memory') return TOO_LARGE;
-      return end.kind === 'timeout' ? { fault: 'took too long to be read' } : null;
+      return end.kind === 'out_of_time' ? { fault: 'took too long to be read' } : null;
     },
     stop: processes.stop,
   };
@@ -78,7 +78,7 @@ export function makeDocumentReader(parts: DocumentReaderParts): DocumentReader {
 
 function isSlow(end: TaskEnd<DocumentText>, slowCpuMs: number): boolean {
   if (end.kind === 'done') return (end.cpuMs ?? 0) > slowCpuMs;
-  return end.kind === 'timeout' || end.kind === 'out_of_memory';
+  return end.kind === 'timeout' || end.kind === 'out_of_time' || end.kind === 'out_of_memory';
 }
 
 async function prepare(source: DocumentSource): Promise<ProcessTask<DocumentTask>> {
