@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import { LONG_TEXT } from '../../../domain/loop/own-turn.ts';
 import { type ContinueBy, MAX_CLIENT_NAME } from '../../../domain/sessions/continued/continue-by.ts';
 import { linkAfter, NOTHING_SAID, type Said } from '../../../domain/sessions/continued/history-chain.ts';
+import { MOST_QUOTED } from '../../../domain/sessions/continued/quoted-history.ts';
 import { isSideRequest } from '../../../domain/sessions/continued/side-requests.ts';
 import { unprocessable } from '../../../domain/errors.ts';
 import type { Conversation } from '../../../operations/turns/turn.ts';
@@ -24,9 +25,6 @@ export interface ReadingParts {
   /** Characters of one message; nobody says more here. */
   readonly maxCharacters: number;
 }
-
-/** Characters of what was said before that are kept to be quoted; of older ones, nothing. */
-const MOST_QUOTED = 200_000;
 
 /** Throws `unprocessable` for a name that is too long. */
 export async function readConversation(
@@ -63,7 +61,7 @@ function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadat
 interface Earlier {
   /** Null where a message has more than can be read. */
   readonly link: Buffer | null;
-  /** The end of it. */
+  /** The end of it: more than a quote of it has, where that is more. */
   readonly earlier: readonly Said[];
   /** What its first user message says; undefined without one. */
   readonly first: string | undefined;
@@ -81,15 +79,20 @@ async function readEarlier(messages: TurnMessages, parts: ReadingParts): Promise
     const said = { role, text: text ?? '' } as const;
     if (role === 'user') first ??= said.text;
     link = link === null || text === undefined ? null : linkAfter(link, said);
-    earlier.push(said);
-    held += said.text.length;
-    while (held > MOST_QUOTED && earlier.length > 1) held -= earlier.shift()!.text.length;
+    earlier.push({ role, text: endOf(said.text) });
+    held += earlier.at(-1)!.text.length;
+    while (held - earlier[0]!.text.length > MOST_QUOTED) held -= earlier.shift()!.text.length;
     sinceTurn += said.text.length + 1_000;
     if (sinceTurn < LONG_TEXT) continue;
     sinceTurn = 0;
     await nextTurn();
   }
   return { link, earlier, first };
+}
+
+/** What of a text may be quoted, as a copy: a slice would hold the whole. */
+function endOf(text: string): string {
+  return text.length <= MOST_QUOTED ? text : Buffer.from(text.slice(-MOST_QUOTED - 1)).toString();
 }
 
 /** All text of a message; undefined where that is more than can be read. */
