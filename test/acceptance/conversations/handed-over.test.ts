@@ -301,7 +301,7 @@ test.each(['http', 'http legacy'] as const)('%s: a reply begins before its task 
   const begun: number[] = [];
   const noting: typeof fetch = async (url, init) => {
     const reply = await fetch(url, init);
-    if (String(init?.body).includes('"tools/call"')) begun.push(reply.status);
+    if (typeof init?.body === 'string' && init.body.includes('"tools/call"')) begun.push(reply.status);
     return reply;
   };
   const errand = await connectErrand(face, { ...daemon, fetch: noting });
