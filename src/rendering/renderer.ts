@@ -5,6 +5,7 @@ import { ErrandError } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { inProcess, type ProcessTask } from '../workers/in-process.ts';
 import { makeOneShotHost } from '../workers/one-shot.ts';
+import { makeOwnerTurns } from '../workers/owner-turns.ts';
 import type { TaskEnd } from '../workers/task-end.ts';
 import { workerFile } from '../workers/worker-file.ts';
 import { makeRenderCache } from './render-cache.ts';
@@ -60,16 +61,12 @@ const MAX_SLOW_TASKS = 1;
 const BUSY: Busy = { kind: 'busy' };
 const REFUSED: RenderResult = { kind: 'refused' };
 
-/**
- * Makes the renderer. It renders two texts at a time: one of each owner, and one of all those together whose texts were too slow
- * a while ago. However many of them are hostile, they leave a process to the others.
- */
+/** Makes the renderer. It renders two texts at a time, in turns of their owners. */
 export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX_TASKS }: RendererParts): Renderer {
   const cache = makeRenderCache(CACHE_BYTES, clock);
   const inProgress = new Map<string, Promise<RenderResult | Busy>>();
   const refusals = makeRenderCache(REFUSALS_BYTES, clock);
-  const slow = makeTurns();
-  const owners = new Map<string, Turns>();
+  const turns = makeOwnerTurns({ clock, maxOwn: MAX_OWN_TASKS, maxSlow: MAX_SLOW_TASKS });
   const processes = makeOneShotHost<ProcessTask<Omit<RenderTask, 'bytes'>>, RenderResult>({
     clock,
     start: inProcess({
@@ -81,8 +78,7 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     maxAtOnce: 2,
   });
 
-  const isSlow = (owner: string) => refusals.get(`owner ${owner}`) !== undefined;
-  const isRefused = (content: string) => refusals.get(`content ${content}`) !== undefined;
+  const isRefused = (content: string) => refusals.get(content) !== undefined;
 
   async function execute({ key, content, owner, load }: RenderRequest): Promise<RenderResult | Busy> {
     // The same text may have been tried under another key while this one waited.
@@ -91,23 +87,16 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
     const result = resultOf(end);
     if (end.kind !== 'done') log.warn({ key, end: end.kind, ...errorOf(end) }, 'a text could not be rendered');
     if (result.kind === 'refused') {
-      refusals.set(`content ${content}`, result);
-      if (end.kind !== 'done') refusals.set(`owner ${owner}`, result);
+      refusals.set(content, result);
+      if (end.kind !== 'done') turns.noteSlow(owner);
     } else if (result.kind !== 'busy') cache.set(key, result);
     return result;
   }
 
   /** Executes a request after the owner's others. */
   async function inTurn(request: RenderRequest): Promise<RenderResult | Busy> {
-    const { owner } = request;
-    const turns = owners.get(owner) ?? makeTurns();
-    if (inProgress.size >= maxTasks || turns.count() >= (isSlow(owner) ? MAX_SLOW_TASKS : MAX_OWN_TASKS)) return BUSY;
-    owners.set(owner, turns);
-    try {
-      return await turns.take(() => (isSlow(owner) ? slow.take(() => execute(request)) : execute(request)));
-    } finally {
-      if (turns.count() === 0) owners.delete(owner);
-    }
+    if (inProgress.size >= maxTasks) return BUSY;
+    return (await turns.take(request.owner, () => execute(request))) ?? BUSY;
   }
 
   function start(request: RenderRequest): Promise<RenderResult | Busy> {
@@ -129,31 +118,6 @@ export function makeRenderer({ clock, log, maxCpuMs = MAX_CPU_MS, maxTasks = MAX
 
 /** The same text of another owner is another task: it waits for none of this one's. */
 const taskOf = ({ owner, key }: RenderRequest) => `${owner}\n${key}`;
-
-/** Work that is done one after another. */
-interface Turns {
-  /** In progress and waiting. */
-  count(): number;
-  take<T>(work: () => Promise<T>): Promise<T>;
-}
-
-function makeTurns(): Turns {
-  let count = 0;
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    count: () => count,
-    take: async (work) => {
-      count += 1;
-      const mine = last.then(work);
-      last = mine.catch(() => undefined);
-      try {
-        return await mine;
-      } finally {
-        count -= 1;
-      }
-    },
-  };
-}
 
 function prepared({ bytes, ...task }: RenderTask): ProcessTask<Omit<RenderTask, 'bytes'>> {
   return { task, bytes };

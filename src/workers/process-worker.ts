@@ -20,7 +20,8 @@ const [[order], bytes] = await Promise.all([
   arrayBuffer(process.stdin),
 ]);
 process.send?.(BEGUN);
-process.send?.(sendable(await execute(order, bytes)), () => process.disconnect());
+const end = await execute(order, bytes);
+process.send?.(end.kind === 'done' ? { ...end, cpuMs: cpuMs() } : sendable(end), () => process.disconnect());
 
 /** When memory is short, the kernel ends this process before the daemon. */
 function preferredByKernel(): void {
@@ -46,12 +47,16 @@ function sendable(end: TaskEnd<unknown>): TaskEnd<unknown> {
   return { ...end, error: Object.assign(new Error(message), { name, stack }) };
 }
 
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 function look(
   { memoryMb, maxCpuMs }: Pick<ProcessOrder, 'memoryMb' | 'maxCpuMs'>,
   end: (how: TaskEnd<never>) => void,
 ): void {
-  const { user, system } = process.cpuUsage();
-  if (user + system > maxCpuMs * 1_000) end({ kind: 'timeout' });
+  if (cpuMs() > maxCpuMs) end({ kind: 'out_of_time' });
   if (process.memoryUsage.rss() > memoryMb * MB)
     end({ kind: 'out_of_memory', error: new Error(`it used more than ${memoryMb} MB`) });
 }

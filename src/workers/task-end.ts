@@ -1,8 +1,10 @@
 // How a task of a thread or a process ends: with its result, or with a failure as data.
 
 export type TaskFailure =
-  /** It passed its deadline or its CPU time. */
+  /** It passed its deadline. On a busy machine, it says nothing of the task. */
   | { readonly kind: 'timeout' }
+  /** It used all of its processor time. */
+  | { readonly kind: 'out_of_time' }
   | { readonly kind: 'out_of_memory'; readonly error?: Error }
   /** It threw (then with the error), exited, or was ended because of another task. */
   | { readonly kind: 'crashed'; readonly error?: Error }
@@ -15,7 +17,8 @@ export type TaskFailure =
   /** The host was stopped. */
   | { readonly kind: 'stopped' };
 
-export type TaskEnd<T> = { readonly kind: 'done'; readonly value: T } | TaskFailure;
+/** `cpuMs`: processor time that a process took for it. */
+export type TaskEnd<T> = { readonly kind: 'done'; readonly value: T; readonly cpuMs?: number } | TaskFailure;
 
 /** The failure that a thread's `error` event means. */
 export function failureOf(error: NodeJS.ErrnoException): TaskFailure {

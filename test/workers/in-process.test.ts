@@ -53,8 +53,8 @@ test('memory outside of its heap is limited, too', async () => {
   expect(await run('eatBytes', { memoryMb: 128 })).toEqual({ kind: 'out_of_memory', error });
 });
 
-test('it is timed out when it has used its processor time', async () => {
-  expect(await run('spin', { maxCpuMs: 1_000 })).toEqual({ kind: 'timeout' });
+test('it is out of time when it has used its processor time', async () => {
+  expect(await run('spin', { maxCpuMs: 1_000 })).toEqual({ kind: 'out_of_time' });
 });
 
 test('one that was killed by another has crashed, and is no matter of its memory', async () => {

@@ -4,6 +4,7 @@ import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
 import { decodeText } from '../../domain/charsets/charset-text.ts';
 import { isUtf8 } from '../../domain/charsets/detect-charset.ts';
+import { storableText } from '../../domain/text-pieces.ts';
 import { binaryKind } from '../tools/text.ts';
 
 export interface Document {
@@ -17,7 +18,11 @@ export const MAX_DOCUMENT_BYTES = 64 * MB;
 export const TOO_LARGE: DocumentText = { fault: 'is too large to be read' };
 /** Characters of a document that are kept. */
 const MAX_CHARACTERS = 200_000;
-const SIGNATURE_BYTES = 1024;
+/** Readers of PDF allow something before the mark. */
+const PDF_HEAD_BYTES = 1024;
+const PDF_MARK = '%PDF-';
+/** The mark at the start, perhaps after a byte-order mark, white space and zeros. */
+const PDF_START = /^(?:\xef\xbb\xbf)?[\s\0]*%PDF-/;
 
 type Kind = 'pdf' | 'word' | 'sheet' | 'page';
 /** Extracts a document's text. Stops after `limit` characters; throws what its library throws. */
@@ -80,7 +85,7 @@ const NO_TEXT: Readonly<Record<Kind, string>> = {
 };
 
 function textOr(text: string, fault: string, charset = 'utf-8'): DocumentText {
-  const clean = text.replaceAll('\u0000', '\uFFFD').toWellFormed();
+  const clean = storableText(text);
   if (clean.trim() === '') return { fault };
   const note = charset === 'utf-8' ? '' : `\n[The file is not UTF-8; it was read as ${charset}.]`;
   if (clean.length <= MAX_CHARACTERS) return { text: clean + note };
@@ -91,13 +96,15 @@ function textOr(text: string, fault: string, charset = 'utf-8'): DocumentText {
 /** The bytes take precedence over the declared type. */
 function kindOf(document: Document): Kind | 'text' | 'other' {
   const bytes = Buffer.from(document.bytes.buffer, document.bytes.byteOffset, document.bytes.byteLength);
-  if (bytes.subarray(0, SIGNATURE_BYTES).includes('%PDF-')) return 'pdf';
+  const claim = claimOf(document);
+  const head = bytes.toString('latin1', 0, PDF_HEAD_BYTES);
+  if (PDF_START.test(head) || (claim === 'pdf' && head.includes(PDF_MARK))) return 'pdf';
   const isZip = bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'));
   // A zip contains file names uncompressed.
   if (isZip && bytes.includes('word/document')) return 'word';
   if (isZip && bytes.includes('xl/workbook')) return 'sheet';
-  if (binaryKind(bytes) !== undefined) return 'other';
-  const claim = claimOf(document);
+  // A text may mention the mark.
+  if (binaryKind(bytes) !== undefined) return !isZip && head.includes(PDF_MARK) ? 'pdf' : 'other';
   if (claim === 'page') return 'page';
   return claim === undefined || isUtf8(bytes) ? 'text' : 'other';
 }

@@ -5,6 +5,7 @@ import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { readDirectoryBeneath } from '../../disk/list-beneath.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { ErrandError, messageOf } from '../../domain/errors.ts';
+import { storableText } from '../../domain/text-pieces.ts';
 import { removeBeneath } from '../../disk/remove-beneath.ts';
 import type { ModelGrant } from '../port/grants.ts';
 
@@ -39,7 +40,7 @@ export interface Keeping {
  * the workspace; the text names the file, or says why it could not be stored. Never rejects.
  */
 export async function shownOutput(output: string, keeping: Keeping): Promise<string> {
-  const clean = output.replaceAll('\u0000', '\uFFFD').toWellFormed();
+  const clean = storableText(output);
   const limit = shownCharacters(keeping);
   if (clean.length <= limit) return clean;
   const kept = await keepOutput(clean, keeping).then(

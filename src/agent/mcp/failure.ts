@@ -1,6 +1,7 @@
 // What went wrong with an MCP server, in words that a model and an administrator can act on.
 import { EgressError } from '../../outbound/egress.ts';
 import { messageOf } from '../../domain/errors.ts';
+import { squeezedText } from '../../domain/text-pieces.ts';
 import type { Redactor } from '../../outbound/secrets/redact.ts';
 import { seconds } from '../loop/call/model-failure.ts';
 
@@ -87,6 +88,6 @@ function causesOf(error: unknown): Error[] {
 }
 
 function unfinished(message: string): string {
-  const line = message.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS).toWellFormed();
+  const line = squeezedText(message).slice(0, MAX_CHARACTERS).toWellFormed();
   return line.replace(/\.$/, '');
 }

@@ -1,5 +1,6 @@
 // The tools of the MCP servers that a run was granted.
 import type { JsonObject } from '../../domain/json.ts';
+import { squeezedText } from '../../domain/text-pieces.ts';
 import { makeRedactor, secretsIn } from '../../outbound/secrets/redact.ts';
 import { connectMcp, type McpSite } from '../mcp/connection.ts';
 import { keepServer, type McpServer, noteFailure, type Note } from '../mcp/server.ts';
@@ -89,9 +90,9 @@ function notesOn(
   { leftOut, surplus, missing, instructions, tools }: McpServer['connection'],
 ): string[] {
   const server = `the MCP server "${name}"`;
-  const listed = leftOut.slice(0, MAX_NAMES_LISTED).map((tool) => `"${oneLine(tool.name)}" (${tool.why})`);
+  const listed = leftOut.slice(0, MAX_NAMES_LISTED).map((tool) => `"${squeezedText(tool.name)}" (${tool.why})`);
   const more = leftOut.length - listed.length;
-  const words = oneLine(instructions).slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
+  const words = squeezedText(instructions).slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
   return [
     ...(words === '' || tools.length === 0 ? [] : [`What ${server} says of its tools: ${words}`]),
     ...(listed.length === 0
@@ -101,8 +102,6 @@ function notesOn(
     ...(missing.length === 0 ? [] : [`${server.replace('the', 'The')} does not have: ${missing.join(', ')}.`]),
   ];
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
 function toolsOf(servers: readonly McpServer[]): ExecutedTool[] {
   const all = servers.flatMap((server) => server.connection.tools.map((tool) => ({ server, tool })));

@@ -3,6 +3,7 @@ import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { replaceFileBeneath } from '../../disk/replace-beneath.ts';
 import { MB } from '../../domain/byte-units.ts';
 import { openText, type OpenedText } from '../../domain/charsets/charset-text.ts';
+import { countOf, replaceEach, squeezedText } from '../../domain/text-pieces.ts';
 import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { writtenPath } from './skill-paths.ts';
@@ -10,6 +11,7 @@ import { bytesToWrite, CHARSET_INPUT, noteOn } from './written-charset.ts';
 import { defineTool, failed, inputOf, requireRoom, succeeded, textOf } from './workspace-tool.ts';
 
 const MAX_BYTES = 10 * MB;
+const TOO_LARGE = `The file would become larger than ${MAX_BYTES} bytes.`;
 
 export const editFile: ExecutedTool = defineTool({
   name: 'edit_file',
@@ -38,18 +40,20 @@ export const editFile: ExecutedTool = defineTool({
     if (oldText === newText) return failed('`old_text` and `new_text` are the same; nothing would change.');
     const read = await readText(workspace, path);
     if (read.fault !== undefined) return failed(`${JSON.stringify(path)} ${read.fault}.`);
-    const pieces = read.text.split(oldText);
-    const count = pieces.length - 1;
+    const count = countOf(oldText, read.text);
     if (count === 0) return failed(missing(path, read.text, oldText));
     if (count > 1 && input['replace_all'] !== true) {
       return failed(
         `\`old_text\` occurs ${count} times in ${path}. Include more of the text around it, or set \`replace_all\`.`,
       );
     }
-    const written = await bytesToWrite(pieces.join(newText), textOf(input, 'charset'), read);
+    // Counted before it is made. No charset has more characters than bytes.
+    if (read.text.length + count * (newText.length - oldText.length) > MAX_BYTES) return failed(TOO_LARGE);
+    const text = replaceEach(oldText, read.text, newText);
+    const written = await bytesToWrite(text, textOf(input, 'charset'), read);
     if (!written.ok) return failed(written.why);
     const content = written.bytes;
-    if (content.length > MAX_BYTES) return failed(`The file would become larger than ${MAX_BYTES} bytes.`);
+    if (content.length > MAX_BYTES) return failed(TOO_LARGE);
     await requireRoom(content.length, context);
     await replaceFileBeneath(workspace, path, content, { owner: workspaceOwner });
     return succeeded(`Replaced ${count} ${count === 1 ? 'occurrence' : 'occurrences'} in ${path}.${noteOn(written)}`);
@@ -79,8 +83,7 @@ async function readText(workspace: string, path: string): Promise<ReadText> {
 function missing(path: string, text: string, oldText: string): string {
   const plain = `\`old_text\` does not occur in ${path}.`;
   if (text.includes(oldText.replaceAll(/\r?\n/g, '\r\n'))) return `${plain} The file's lines end in CRLF ("\\r\\n").`;
-  const squeeze = (value: string) => value.replaceAll(/\s+/g, ' ').trim();
-  const near = squeeze(text).includes(squeeze(oldText));
+  const near = squeezedText(text).includes(squeezedText(oldText));
   return near
     ? `${plain} It does except for white space: copy it exactly from the file.`
     : `${plain} Read the file again.`;

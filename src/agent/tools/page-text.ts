@@ -29,7 +29,10 @@ export function readPage(html: string, url: string): PageText {
   const page = cut ? lean.slice(0, MAX_CHARACTERS) : lean;
   const title = plain(/<title[^>]{0,200}>([^<]{0,300})/i.exec(page.slice(0, HEAD_CHARACTERS))?.[1] ?? '');
   try {
-    const text = withinCpuTime(MAX_CPU_MS, () => convert(page, OPTIONS, { base: baseOf(page, url) }));
+    const text = withinCpuTime(MAX_CPU_MS, () => {
+      const links: Links = { base: baseOf(page, url), left: MAX_CHARACTERS };
+      return convert(page, OPTIONS, links);
+    });
     if (!text.includes(LEFT_OUT)) return { title, text: tidy(text), structured: true, cut };
   } catch {
     // Too complex for its time limit or the stack.
@@ -54,10 +57,18 @@ const picture: FormatCallback = (elem, _walk, builder) => {
   if (words) builder.addInline(`[image: ${words}]`);
 };
 
-/** A link's absolute address; nothing for links that lead to no page. */
-function wholeAddress(href: string, { base }: { readonly base: string }): string {
-  const url = URL.parse(href, base);
-  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url.href : '';
+interface Links {
+  readonly base: string;
+  /** Characters that addresses can still have: a long base makes many short links a text of many megabytes. */
+  left: number;
+}
+
+/** A link's absolute address; nothing for links that lead to no page, and beyond what all addresses can have. */
+function wholeAddress(href: string, links: Links): string {
+  const url = URL.parse(href, links.base);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return '';
+  links.left -= url.href.length;
+  return links.left < 0 ? '' : url.href;
 }
 
 const OPTIONS: HtmlToTextOptions = {

@@ -135,21 +135,26 @@ async function cutWide(
 ): Promise<Excerpt> {
   if (size > MAX_WIDE_BYTES) throw new ErrandError('too_large', `The file is ${charset} and larger than 32 MB.`);
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, 0);
-  const all = decodeAs(buffer.subarray(0, bytesRead), charset).match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  let [end, characters] = [first - 1, 0];
-  while (end < all.length && end - first + 1 < limit && characters + all[end]!.length <= MAX_SHOWN_BYTES) {
-    characters += all[end]!.length;
-    end += 1;
+  const all = decodeAs(buffer.subarray(0, bytesRead), charset);
+  let [line, start] = [1, 0];
+  for (; line < first && start < all.length; line += 1) start = lineEnd(all, start);
+  // It ends before the first line: how many are missing.
+  if (start === all.length) return { text: '', charset, lines: line - first, nextLine: undefined, cut: false };
+  let end = lineEnd(all, start);
+  const cut = end - start > MAX_SHOWN_BYTES;
+  for (line += 1; !cut && line - first < limit && end < all.length; line += 1) {
+    const next = lineEnd(all, end);
+    if (next - start > MAX_SHOWN_BYTES) break;
+    end = next;
   }
-  const cut = end === first - 1 && end < all.length;
-  if (cut) end += 1;
-  const text = all
-    .slice(first - 1, end)
-    .join('')
-    .slice(0, MAX_SHOWN_BYTES)
-    .toWellFormed();
-  const lines = end === first - 1 ? all.length - first + 1 : end - first + 1;
-  return { text, charset, lines, nextLine: end < all.length ? end + 1 : undefined, cut };
+  const text = all.slice(start, Math.min(end, start + MAX_SHOWN_BYTES)).toWellFormed();
+  return { text, charset, lines: line - first, nextLine: end < all.length ? line : undefined, cut };
+}
+
+/** Where the next line begins, or the text ends. */
+function lineEnd(text: string, start: number): number {
+  const feed = text.indexOf('\n', start);
+  return feed === -1 ? text.length : feed + 1;
 }
 
 function describe(excerpt: Excerpt, first: number, size: number): ToolResult {

@@ -1,5 +1,6 @@
 // The report_insight tool: reports to people what they should know apart from the answer (I3).
 import { INSIGHT_PRIORITIES } from '../../domain/sessions/insight.ts';
+import { storableText } from '../../domain/text-pieces.ts';
 import type { Channel } from '../port/signals.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
@@ -8,7 +9,7 @@ const MAX_TITLE_CHARACTERS = 200;
 const MAX_SUMMARY_CHARACTERS = 4_000;
 
 /** A text that the journal and all of its readers can process. */
-const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed().trim();
+const clean = (text: string) => storableText(text).trim();
 
 const DESCRIPTION =
   'Records a finding that a person should see and decide on, apart from your answer: a risk, a mistake, an opportunity. Do not use it for progress or results.';

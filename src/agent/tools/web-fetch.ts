@@ -3,6 +3,7 @@ import { MB } from '../../domain/byte-units.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
 import { decodeAs, decodeText } from '../../domain/charsets/charset-text.ts';
+import { storableText } from '../../domain/text-pieces.ts';
 import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
@@ -116,7 +117,7 @@ async function decode(body: Uint8Array, contentType: string | undefined): Promis
     /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?([\w.:-]{1,40})/i.exec(head)?.[1] ??
     /^<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})/i.exec(head)?.[1];
   try {
-    if (named !== undefined) return new TextDecoder(named).decode(body).replaceAll('\u0000', '\uFFFD');
+    if (named !== undefined) return storableText(new TextDecoder(named).decode(body));
   } catch {
     // An unknown encoding.
   }

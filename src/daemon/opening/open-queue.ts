@@ -7,6 +7,7 @@ import type { Happened } from '../../events/wakes.ts';
 import type { BrowserPart } from '../../execution/brief/browser-part.ts';
 import type { AnsweredEndpoints } from '../../execution/brief/answered-endpoints.ts';
 import type { DocumentReader } from '../../execution/brief/document-reader.ts';
+import { makeDocumentTurns } from '../../execution/brief/document-turns.ts';
 import { makeBuildBrief } from '../../execution/brief/brief.ts';
 import { makeEquip } from '../../execution/brief/equip.ts';
 import { makeDocuments } from '../../execution/brief/read-documents.ts';
@@ -54,6 +55,7 @@ export function openQueue(parts: OpenQueueParts): Queue {
   const { settings, catalog, definitions, lookUp } = live;
   const budgets = makeBudgetGate({ store, catalog, clock, log });
   logBudgetWarnings(store, log);
+  const documentTurns = makeDocumentTurns(documentReader, clock);
   const executor: ExecutorParts = {
     store,
     pool,
@@ -63,12 +65,12 @@ export function openQueue(parts: OpenQueueParts): Queue {
     workspaces,
     broker,
     budgets,
-    services: makeRunServices({ store, blobs, broker, documentReader, budgets, endpoints, catalog }),
+    services: makeRunServices({ store, blobs, broker, documentTurns, budgets, endpoints, catalog }),
     buildBrief: makeBuildBrief({
       store,
       workspaces,
       sandbox,
-      documents: makeDocuments({ store, blobs, reader: documentReader, log, clock }),
+      documents: makeDocuments({ store, blobs, turns: documentTurns, log, clock }),
       equip: makeEquip({
         store,
         log,

@@ -5,7 +5,7 @@ import type { LiveConfig } from '../../config/live/live-config.ts';
 import { ErrandError } from '../../domain/errors.ts';
 import { makeKeepScreenshot } from '../../execution/artifacts/recording/keep-screenshot.ts';
 import type { AnsweredEndpoints } from '../../execution/brief/answered-endpoints.ts';
-import type { DocumentReader } from '../../execution/brief/document-reader.ts';
+import type { DocumentTurns } from '../../execution/brief/document-turns.ts';
 import { makeFileTexts } from '../../execution/brief/file-texts.ts';
 import { openConnector } from '../../execution/brief/open-connector.ts';
 import { grantModel, resolveModel } from '../../execution/brief/resolve-model.ts';
@@ -45,7 +45,7 @@ interface RunServiceParts {
   readonly store: Store;
   readonly blobs: BlobStore;
   readonly broker: Broker;
-  readonly documentReader: DocumentReader;
+  readonly documentTurns: DocumentTurns;
   readonly budgets: Pick<BudgetGate, 'hold'>;
   readonly endpoints: AnsweredEndpoints;
   catalog(): Catalog;
@@ -53,7 +53,7 @@ interface RunServiceParts {
 
 /** The services that tools can request, by name. */
 export function makeRunServices(parts: RunServiceParts): RunServices {
-  const { store, blobs, broker, documentReader, budgets, endpoints } = parts;
+  const { store, blobs, broker, documentTurns, budgets, endpoints } = parts;
   return {
     report_insight: async (run, insight) => {
       const insightId = await store.insights.report(run, insight);
@@ -61,7 +61,7 @@ export function makeRunServices(parts: RunServiceParts): RunServices {
       return { insightId };
     },
     connector_request: (run, input) => broker.call(run.runSeq, input),
-    read_document: makeFileTexts(documentReader),
+    read_document: makeFileTexts(documentTurns),
     hold_budget: budgets.hold,
     current_model: async (_run, { model }) => {
       const resolved = resolveModel(parts.catalog(), model);

@@ -1,4 +1,5 @@
 // Text from bytes of any charset, and back into the same.
+import { storableText } from '../text-pieces.ts';
 import { type Charset, detectCharset, markOf } from './detect-charset.ts';
 
 /** A text, and what it was read as. */
@@ -8,11 +9,9 @@ export interface DecodedText {
   readonly charset: Charset;
 }
 
-const clean = (text: string) => text.replaceAll('\u0000', '\uFFFD').toWellFormed();
-
 /** Reads bytes in a charset. A truncated character at the end is dropped. */
 export function decodeAs(bytes: Uint8Array, charset: Charset): string {
-  return clean(new TextDecoder(charset).decode(bytes, { stream: true }));
+  return storableText(new TextDecoder(charset).decode(bytes, { stream: true }));
 }
 
 /** Reads bytes in the charset that they are likely in; undefined when they are no text. */

@@ -5,6 +5,7 @@ import { ownerFor } from '../../agent/sandbox/users.ts';
 import { toolNamesFor } from '../../agent/tools/tool-names.ts';
 import { megabytes, type SpaceLimits } from '../../disk/disk-space.ts';
 import { KB, MB } from '../../domain/byte-units.ts';
+import type { Halt } from '../../domain/halt.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import type { Settings } from '../../domain/settings.ts';
 import { waysNow } from '../../outbound/ways/ways.ts';
@@ -44,6 +45,8 @@ export interface BriefFor {
   readonly hasNotes: boolean;
   /** Of its calls. */
   readonly announces: Announced;
+  /** Comes when the run is called off: then nothing is read for it any more. */
+  readonly off: Halt;
 }
 
 /** Builds the brief of a claimed run and writes its attachments into the workspace. */
@@ -58,7 +61,7 @@ async function build(
   { store, workspaces, sandbox, documents, equip }: BriefParts,
   settings: Settings,
   run: ClaimedRun,
-  { model: resolved, hasNotes, announces }: BriefFor,
+  { model: resolved, hasNotes, announces, off }: BriefFor,
 ): Promise<BuiltBrief> {
   // MCP servers and the browser get their sandbox even without a shell tool.
   const grant = sandbox();
@@ -86,6 +89,7 @@ async function build(
   };
   const history = await historyOf(store, run, room);
   const notes = hasNotes ? await store.artifacts.listWorkspaceNotes(run.sessionSeq) : [];
+  const newestFirst = [...history.turns, turn].toReversed().flatMap(({ attachments }) => attachments);
   const brief: Brief = {
     runId: run.id,
     sessionId: run.sessionId,
@@ -99,7 +103,7 @@ async function build(
     history: history.turns.map((one) => withNotes(one, notes, 0)),
     historyIsCut: history.isCut,
     turn: withNotes(turn, notes, history.compaction?.step ?? 0),
-    texts: await documents.textsOf([...history.turns, turn].flatMap(({ attachments }) => attachments)),
+    texts: await documents.textsOf(newestFirst, { userSeq: run.userSeq, off }),
     outputSchema: run.outputSchema,
     tools,
     equipment,

@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectionIdsOf } from '../../agent/port/grants.ts';
 import type { Brief, Outcome, ToolCall } from '../../agent/port/protocol.ts';
+import { makeHalt } from '../../domain/halt.ts';
 import { messageOf } from '../../domain/errors.ts';
 import type { RunError } from '../../domain/sessions/run.ts';
 import { retryEachSecond } from '../../services/retry.ts';
@@ -43,12 +44,14 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
   const { run } = claim;
   const fence: Fence = { sessionSeq: run.sessionSeq, runSeq: run.seq, attempt: run.attempt };
   const baseline = parts.collector.baselineOf(run);
+  const off = makeHalt();
   const state: RunState = {
     parts,
     claim,
     fence,
     baseline,
     stopwatch: makeStopwatch(parts.clock, run.workedMs),
+    off,
     hasUploads: false,
     openCalls: 0,
     worker: undefined,
@@ -71,7 +74,10 @@ export function executeRun(parts: ExecutorParts, claim: Claim, slotFreed: () => 
           'the run could not be recorded; it resumes when its lease ends',
         );
       })
-      .finally(baseline.abort)
+      .finally(() => {
+        baseline.abort();
+        off.halt();
+      })
       .then(() => parts.budgets.ended(fence)),
     abort: (why) => abort(state, why),
   };
@@ -111,8 +117,9 @@ async function carryOut(state: RunState, resolved: ResolvedModel): Promise<PoolE
   state.stopwatch.start();
   // A long text takes time to commit, read and transfer: yield to others in between.
   await nextTurn();
-  const { announces } = state.baseline;
-  const built = await parts.buildBrief(claim.run, { model: resolved, hasNotes: prepared.hasNotes, announces });
+  const { off, baseline } = state;
+  const given = { model: resolved, hasNotes: prepared.hasNotes, announces: baseline.announces, off };
+  const built = await parts.buildBrief(claim.run, given);
   if (!built.ok) {
     await end(state, { outcome: 'failed', error: built.error }, useOf(state, true));
     return null;

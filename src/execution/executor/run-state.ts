@@ -3,6 +3,7 @@ import type { Catalog } from '../../catalog/kinds/models.ts';
 import type { LookUp } from '../../domain/capabilities/look-up.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { CallOutcome } from '../../domain/sessions/model-call.ts';
+import type { Halting } from '../../domain/halt.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Workspaces } from '../../files/workspaces.ts';
 import type { Log } from '../../log/log.ts';
@@ -59,6 +60,8 @@ export interface RunState {
   readonly fence: Fence;
   readonly baseline: WorkspaceBaseline;
   readonly stopwatch: Stopwatch;
+  /** Comes with its end, or when it is called off. */
+  readonly off: Halting;
   /** Whether its turn has attachments, which are in the workspace by now. */
   hasUploads: boolean;
   /** Calls of the newest step without a result; of one from an earlier attempt, it isn't known. */
@@ -85,6 +88,7 @@ export function abort(state: RunState, why: AbortReason): void {
   if (why === 'stop') state.abortedFor = why;
   else state.abortedFor ??= why;
   state.baseline.abort();
+  state.off.halt();
   // A run that still waits for a thread leaves; a running one keeps its reservation until its worker has ended.
   if (state.worker === undefined) state.reservation?.leave();
   state.worker?.send({ t: 'abort', reason: why });

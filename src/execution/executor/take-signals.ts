@@ -191,7 +191,8 @@ function pricedModel({ parts }: RunState, name: string): PricedModel {
 async function serve(state: RunState, signal: Extract<Signal, { t: 'request' }>): Promise<void> {
   const { run } = state.claim;
   const { request, service } = signal;
-  const served = { ...state.fence, runId: run.id, sessionId: run.sessionId };
+  const { id, sessionId, userSeq } = run;
+  const served = { ...state.fence, runId: id, sessionId, userSeq, off: state.off };
   const reply = await callService(state.parts.services, served, signal).then(
     (output) => ({ ok: true, output }) as const,
     (error: unknown) => {

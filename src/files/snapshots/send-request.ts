@@ -184,6 +184,7 @@ const WORDS: Readonly<Record<TaskFailure['kind'], string>> = {
   not_started: 'No thread is available.',
   busy: 'No thread is available.',
   timeout: LOST,
+  out_of_time: LOST,
   out_of_memory: LOST,
   crashed: LOST,
 };

@@ -325,6 +325,13 @@ test('a document that could not be read says why', async () => {
   );
 });
 
+test('a document whose text was not ready says so, and what may show it', async () => {
+  const { brief } = await makeDocumentBrief({ texts: {}, tools: [] });
+  const said = async (tools: readonly string[]) => JSON.stringify(await openingMessages({ ...brief, tools }));
+  expect(await said([])).toContain('/uploads/tides-0.pdf. Its text could not be read in time.]');
+  expect(await said(['read_file'])).toContain('. Its text could not be read in time; read_file may show it.]');
+});
+
 test('a model that takes documents is given the PDF itself, others its text', async () => {
   const texts = { [SHA]: endsOf('High water.') };
   const { brief, bytes } = await makeDocumentBrief({ texts, model: { ...GRANT, documents: true } });

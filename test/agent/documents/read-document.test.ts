@@ -13,6 +13,26 @@ test('a PDF is read page by page, also under the name of a text', async () => {
   expect(await read(pdf, 'tides.txt', 'text/plain')).toEqual({ text });
 });
 
+test('a PDF has something before its mark: what makes no text of it, or what its name or type explains', async () => {
+  const pdf = aPdf(['The tide turns.']);
+  const after = (before: string) => Buffer.concat([Buffer.from(before, 'latin1'), pdf]);
+  const text = 'The tide turns.';
+  for (const before of ['\xef\xbb\xbf', '\r\n\0 ']) expect(await read(after(before), 'tides')).toEqual({ text });
+  const headers = after('Content-Type: application/pdf\r\n\r\n');
+  expect(await read(headers, 'tides.pdf')).toEqual({ text });
+  expect(await read(headers, 'tides', 'application/pdf')).toEqual({ text });
+  const binary = Buffer.concat([Buffer.from('junk\n'), pdf, Buffer.alloc(64)]);
+  expect(await read(binary, 'tides')).toEqual({ text });
+});
+
+test('a text that mentions the mark of a PDF is a text', async () => {
+  const note = '# PDF\n\nA file begins with `%PDF-1.7`.';
+  expect(await read(Buffer.from(note), 'note.md', 'text/markdown')).toEqual({ text: note });
+  expect(await read(Buffer.from(note), 'note')).toEqual({ text: note });
+  const page = `<html><body><p>It begins with %PDF-1.7</p></body></html>`;
+  expect(await read(Buffer.from(page), 'note.html', 'text/html')).toEqual({ text: 'It begins with %PDF-1.7' });
+});
+
 test('a Word document is read with its paragraphs and tables', async () => {
   const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`;
   const table = `<w:tbl><w:tr>${cell('Port')}${cell('High')}</w:tr><w:tr>${cell('Brest')}${cell('7.1')}</w:tr></w:tbl>`;

@@ -55,6 +55,13 @@ test('links that lead to no page are only their words, and pictures are what the
   expect(textOf('<img src="cat.png" alt="A cat"><img src="dot.gif" alt="">')).toBe('[image: A cat]');
 });
 
+test('a long base does not make many links a text that is longer than a page can be', () => {
+  const base = `https://other.example/${'x'.repeat(1_900)}/`;
+  const { text, structured } = readPage(`<base href="${base}">${'<a href="y">z</a> '.repeat(500)}`, URL);
+  expect([text.length < 401_000, structured, text.startsWith(`z (${base}y) z (`)]).toEqual([true, true, true]);
+  expect(text.endsWith(' z z z')).toBe(true);
+});
+
 test('a base in the page is where its links start from', () => {
   expect(textOf('<base href="https://other.example/x/"><a href="y">z</a>')).toBe('z (https://other.example/x/y)');
 });

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { ClaimedRun } from '../../../src/store/lifecycle/start-run.ts';
 import { NO_EQUIPMENT } from '../../../src/agent/port/grants.ts';
+import { makeHalt } from '../../../src/domain/halt.ts';
 import { type BriefParts, makeBuildBrief } from '../../../src/execution/brief/brief.ts';
 import { resolveModel } from '../../../src/execution/brief/resolve-model.ts';
 import { executorParts } from '../../support/agent/executor-parts.ts';
@@ -46,9 +47,12 @@ test.each([
     settings: () => SETTINGS,
   } as unknown as BriefParts;
   const resolved = resolveModel(executorParts(fixture, {}).catalog(), 'scripted')!;
-  const building = makeBuildBrief(parts)(run!, { model: resolved, hasNotes: false, announces: 'first' } as const).then(
-    ({ ok }) => did.push(ok ? 'brief' : 'refused'),
-  );
+  const building = makeBuildBrief(parts)(run!, {
+    model: resolved,
+    hasNotes: false,
+    announces: 'first',
+    off: makeHalt(),
+  } as const).then(({ ok }) => did.push(ok ? 'brief' : 'refused'));
   await waitFor(() => did.length > 0);
   expect(did).toEqual(['waits']);
   keep();
@@ -68,7 +72,7 @@ test('a run that starts with its short turn gets its brief without a look at the
   const { buildBrief, catalog } = executorParts(fixture, {}, { get });
   const resolved = resolveModel(catalog(), 'scripted')!;
   const { fresh: _, ...resumed } = run;
-  const given = { model: resolved, hasNotes: false, announces: 'first' } as const;
+  const given = { model: resolved, hasNotes: false, announces: 'first', off: makeHalt() } as const;
   const built = await buildBrief(run, given);
   expect([built.ok, reads]).toEqual([true, []]);
   expect(await buildBrief(resumed, given)).toEqual(built);
@@ -92,7 +96,12 @@ test('what agents were told of their workspace is part of the turns that they we
   await store.artifacts.moveWorkspace(fenceOf(two!), { here: 'here', reading: ['read_file'] });
   await told(two!);
   const { buildBrief, catalog } = executorParts(fixture, {});
-  const given = { model: resolveModel(catalog(), 'scripted')!, hasNotes: true, announces: 'first' } as const;
+  const given = {
+    model: resolveModel(catalog(), 'scripted')!,
+    hasNotes: true,
+    announces: 'first',
+    off: makeHalt(),
+  } as const;
   const built = await buildBrief({ ...two!, attempt: 2 }, given);
   if (!built.ok) throw new Error(built.error.message);
   const { history, turn } = built.brief;

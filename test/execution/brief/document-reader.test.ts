@@ -97,18 +97,30 @@ test('a PDF whose page unpacks to 300 MB is given up before it is', async () => 
   expect(await fixture().read(lying(bomb))).toMatchObject({ fault: expect.stringMatching(/too large|too long/) });
 });
 
-test('a document that exceeds its deadline ends with its process', async () => {
+test('a document that exceeds its deadline ends with its process, and may be read at a quieter moment', async () => {
   const clock = fakeClock();
-  const reading = fixture({ clock, deadlineMs: 1_000 }).read(good);
+  const reader = fixture({ clock, deadlineMs: 1_000 });
+  const reading = reader.read(good);
   await new Promise(setImmediate);
   clock.advance(1_000);
-  expect(await reading).toEqual({ fault: 'took too long to be read' });
+  expect(await reading).toBeNull();
+  expect(await reader.read(good)).toEqual({ text: 'High water at noon.' });
 });
 
 test('a document that takes too much CPU time ends with its process, regardless of the clock', async () => {
   const many = { bytes: aPdf(Array.from({ length: 5_000 }, () => 'High water')), name: 'a.pdf', mimeType: '' };
   const reader = fixture({ maxCpuMs: 500, clock: fakeClock() });
   expect(await reader.read(lying(many))).toEqual({ fault: 'took too long to be read' });
+});
+
+test('a document that took too much is reported, whether it was read or not; others are not', async () => {
+  const slow: string[] = [];
+  const read = async (parts: Parameters<typeof fixture>[0], name: string) =>
+    fixture(parts).read({ ...good, name }, () => slow.push(name));
+  await read({}, 'quick.docx');
+  await read({ slowCpuMs: 1 }, 'slow.docx');
+  await read({ maxCpuMs: 1 }, 'endless.docx');
+  expect(slow).toEqual(['slow.docx', 'endless.docx']);
 });
 
 test('a reader that is stopped says nothing of what it was at', async () => {

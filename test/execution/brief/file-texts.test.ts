@@ -1,9 +1,12 @@
 // Texts of documents that agents go through line by line: each version of a file is read once.
 import { expect, test } from 'vitest';
 import type { DocumentText } from '../../../src/agent/port/services.ts';
+import { makeHalt } from '../../../src/domain/halt.ts';
+import { makeDocumentTurns } from '../../../src/execution/brief/document-turns.ts';
 import { makeFileTexts } from '../../../src/execution/brief/file-texts.ts';
+import { fakeClock } from '../../support/time/fake-clock.ts';
 
-const RUN = { sessionSeq: 1, runSeq: 1, attempt: 1, runId: 'r', sessionId: 's' };
+const RUN = { sessionSeq: 1, runSeq: 1, attempt: 1, runId: 'r', sessionId: 's', userSeq: 1, off: makeHalt() };
 
 function fixture(answers: readonly (DocumentText | null)[] = []) {
   const waiting = [...answers];
@@ -14,7 +17,7 @@ function fixture(answers: readonly (DocumentText | null)[] = []) {
       return waiting.length > 0 ? waiting.shift()! : { text: `reading ${readings}` };
     },
   };
-  const texts = makeFileTexts(reader);
+  const texts = makeFileTexts(makeDocumentTurns(reader, fakeClock()));
   return (path: string, version = '1', root = '/w') => texts(RUN, { root, path, version });
 }
 

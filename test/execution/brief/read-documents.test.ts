@@ -5,8 +5,10 @@ import type { Ends } from '../../../src/agent/port/protocol.ts';
 import { endsOf } from '../../../src/agent/documents/excerpt.ts';
 import type { Document } from '../../../src/agent/documents/read-document.ts';
 import type { DocumentText } from '../../../src/agent/port/services.ts';
+import { makeHalt } from '../../../src/domain/halt.ts';
 import type { Attachment } from '../../../src/domain/sessions/content.ts';
-import type { LoadedDocument } from '../../../src/execution/brief/document-reader.ts';
+import type { DocumentSource } from '../../../src/execution/brief/document-reader.ts';
+import { makeDocumentTurns } from '../../../src/execution/brief/document-turns.ts';
 import { makeDocuments } from '../../../src/execution/brief/read-documents.ts';
 import { openBlobsInFiles } from '../../support/files/blobs-in-files.ts';
 import { makeLog } from '../../../src/log/log.ts';
@@ -23,12 +25,17 @@ async function fixture(
   const blobs = await openBlobsInFiles(join(temporaryDirectory(), 'blobs'));
   const asked: string[] = [];
   const reader = {
-    read: async (source: LoadedDocument) => {
+    read: async (source: DocumentSource) => {
+      if (!('load' in source)) throw new Error('an attachment is no file of a folder');
       asked.push(source.name);
       return answer({ ...source, bytes: await source.load() });
     },
   };
-  const documents = makeDocuments({ store, blobs, reader, clock, log: makeLog({ level: 'fatal' }) });
+  const turns = makeDocumentTurns(reader, clock);
+  const { textsOf } = makeDocuments({ store, blobs, turns, clock, log: makeLog({ level: 'fatal' }) });
+  const documents = {
+    textsOf: async (attachments: readonly Attachment[], off = makeHalt()) => textsOf(attachments, { userSeq: 1, off }),
+  };
   const attach = async (text: string, over: Partial<Attachment> = {}): Promise<Attachment> => {
     const sha256 = await blobs.hold().put(Buffer.from(text));
     const path = 'attachments/1/a.txt';
@@ -91,7 +98,7 @@ test('a turn waits a minute for its documents; what comes later is there for the
     name === 'slow' ? slow.promise : { text: 'quick' },
   );
   const [one, two] = [await attach('1', { name: 'slow' }), await attach('2', { name: 'quick' })];
-  const reading = documents.textsOf([one, two]);
+  const reading = documents.textsOf([two, one]);
   await waitFor(async () => asked.length === 2 && (await store.documents.find(two.sha256)) !== undefined);
   // The reading that stored its text notifies the turn in the same turn of the event loop.
   await new Promise(setImmediate);
@@ -100,6 +107,42 @@ test('a turn waits a minute for its documents; what comes later is there for the
   slow.resolve({ text: 'at last' });
   await waitFor(async () => (await store.documents.find(one.sha256)) !== undefined);
   expect(await documents.textsOf([one])).toEqual({ [one.sha256]: endsOf('at last') });
+});
+
+test('a run has one document read at a time, in their order, and those that are known whatever the others take', async () => {
+  const slow = Promise.withResolvers<DocumentText>();
+  const { documents, asked, attach, clock } = await fixture(({ name }) =>
+    name === 'slow' ? slow.promise : { text: name },
+  );
+  const [one, two, known] = [
+    await attach('1', { name: 'slow' }),
+    await attach('2', { name: 'quick' }),
+    await attach('3', { name: 'known' }),
+  ];
+  await documents.textsOf([known]);
+  const reading = documents.textsOf([one, two, known]);
+  await waitFor(() => asked.length === 2);
+  await new Promise(setImmediate);
+  clock.advance(60_000);
+  expect(await reading).toEqual({ [known.sha256]: endsOf('known') });
+  expect(asked).toEqual(['known', 'slow']);
+  slow.resolve({ text: 'at last' });
+  await waitFor(() => asked.length === 3);
+});
+
+test('a run that is called off waits for its documents no more, and what is not begun is not read', async () => {
+  const slow = Promise.withResolvers<DocumentText>();
+  const { documents, asked, attach, store } = await fixture(() => slow.promise);
+  const [one, two] = [await attach('1', { name: 'one' }), await attach('2', { name: 'two' })];
+  const off = makeHalt();
+  const reading = documents.textsOf([one, two], off);
+  await waitFor(() => asked.length === 1);
+  off.halt();
+  expect(await reading).toEqual({});
+  slow.resolve({ text: 'at last' });
+  await waitFor(async () => (await store.documents.find(one.sha256)) !== undefined);
+  await new Promise(setImmediate);
+  expect(asked).toEqual(['one']);
 });
 
 test('a run carries no more of a document than a model is ever shown', async () => {

@@ -1,4 +1,5 @@
 // A model as a brief gets it.
+import { makeHalt } from '../../../src/domain/halt.ts';
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import type { BriefFor } from '../../../src/execution/brief/brief.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
@@ -32,4 +33,4 @@ const MODEL: ResolvedModel = {
   },
 };
 
-export const GIVEN: BriefFor = { model: MODEL, hasNotes: false, announces: 'first' };
+export const GIVEN: BriefFor = { model: MODEL, hasNotes: false, announces: 'first', off: makeHalt() };

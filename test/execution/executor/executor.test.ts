@@ -1,10 +1,13 @@
 // How one run gets to its worker, alongside everything else that the main thread does.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Brief, Signal } from '../../../src/agent/port/protocol.ts';
+import type { Halt } from '../../../src/domain/halt.ts';
 import type { WorkspaceBaseline } from '../../../src/execution/artifacts/recording/workspace-baseline.ts';
+import type { BuildBrief } from '../../../src/execution/brief/brief.ts';
 import { executeRun } from '../../../src/execution/executor/executor.ts';
 import type { RunSink } from '../../../src/execution/pool/run-on-thread.ts';
 import type { PoolEnd, Reservation } from '../../../src/execution/pool/worker-pool.ts';
+import type { RunServices, ServedRun } from '../../../src/execution/run-services.ts';
 import type { Store } from '../../../src/store/open-store.ts';
 import { AT_ONCE, executorParts } from '../../support/agent/executor-parts.ts';
 import {
@@ -302,6 +305,45 @@ test.each([
     expect(seen).toEqual(order);
   },
 );
+
+test('a run that is stopped while its brief is made calls off what is read for it', async () => {
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  const parts = partsWith(fixture, { start: openStart().start });
+  const begun = Promise.withResolvers<Halt>();
+  const buildBrief: BuildBrief = async (claimed, given) => {
+    begun.resolve(given.off);
+    await new Promise<void>((resolve) => given.off.listen(resolve));
+    return parts.buildBrief(claimed, given);
+  };
+  const execution = executeRun({ ...parts, buildBrief }, { run: run!, choice: CHOICE }, nobody);
+  expect((await begun.promise).isHalted).toBe(false);
+  execution.abort('stop');
+  await execution.ended;
+  expect((await begun.promise).isHalted).toBe(true);
+});
+
+test('what a tool requests is for the user of its run, until the run ends', async () => {
+  const fixture = await storeFixture();
+  await fixture.accept();
+  const [run] = await fixture.claim();
+  const { start, started } = openStart();
+  const asked = Promise.withResolvers<ServedRun>();
+  const read_document = async (served: ServedRun) => {
+    asked.resolve(served);
+    return null;
+  };
+  const parts = { ...partsWith(fixture, { start }), services: { read_document } as unknown as RunServices };
+  const execution = executeRun(parts, { run: run!, choice: CHOICE }, nobody);
+  const { signals, ended } = await started;
+  signals([{ t: 'request', request: 1, service: 'read_document', input: { root: '/w', path: 'a.pdf', version: '1' } }]);
+  const { userSeq, off } = await asked.promise;
+  expect([userSeq, off.isHalted]).toEqual([run!.userSeq, false]);
+  ended(DONE);
+  await execution.ended;
+  expect(off.isHalted).toBe(true);
+});
 
 test('before a run waits for its user, its workspace is recorded', async () => {
   const fixture = await storeFixture();

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Services } from '../../../../src/agent/port/services.ts';
+import { makeHalt } from '../../../../src/domain/halt.ts';
 import { makeKeepScreenshot } from '../../../../src/execution/artifacts/recording/keep-screenshot.ts';
 import { openBlobStore } from '../../../../src/files/blobs/blobs.ts';
 import { fenceOf, storeFixture } from '../../../support/store/store-fixture.ts';
@@ -15,7 +16,7 @@ async function fixture() {
   await accept();
   const [run] = await claim();
   const fence = fenceOf(run!);
-  const served = { ...fence, runId: run!.id, sessionId: run!.sessionId };
+  const served = { ...fence, runId: run!.id, sessionId: run!.sessionId, userSeq: run!.userSeq, off: makeHalt() };
   const keep = (text: string, over: Partial<Services['keep_screenshot']['input']> = {}) =>
     service(served, { callId: 'call-1', mimeType: 'image/jpeg', bytes: Buffer.from(text), ...over });
   const isThere = (key: string) =>
