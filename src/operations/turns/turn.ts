@@ -37,9 +37,9 @@ export type InputBlock =
 export interface Conversation {
   /** What it calls it; null where it has no name. */
   readonly name: string | null;
-  /** Of what it resends; null where it resends nothing, or more than can be read. */
-  readonly resent: Link | null;
-  /** Up to the user's message; null where nothing of it is kept. */
+  /** Of what it resends, under its name, then without one; none where it resends nothing, or more than can be read. */
+  readonly resent: readonly Link[];
+  /** Up to the user's message, under its name; null where nothing of it is kept. */
   readonly asked: Link | null;
   /** The end of what it resends, in order. */
   readonly earlier: readonly Said[];

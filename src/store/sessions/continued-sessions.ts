@@ -33,16 +33,20 @@ type ContinuableRow = Omit<Continuable, 'isBusy' | 'opened'> & { readonly isBusy
 /** The verb. Each look-up takes one row of an index. */
 export function makeContinuedSessions({ read }: Database) {
   return {
-    /** `name`: what the client calls the conversation. `link`: what it resends; null where it resends nothing. */
+    /**
+     * `name`: what the client calls the conversation. `links`: what it resends, under that name and then without one, as of a conversation that
+     * had none yet.
+     */
     findContinued: read(function* (
       tx: Reader,
       keySeq: number,
       name: string | null,
-      link: Link | null,
+      links: readonly Link[],
     ): Step<FoundContinuation> {
       const seq = name === null ? undefined : (yield* tx.get<{ seq: number }>(NAMED, keySeq, name))?.seq;
       const named = seq === undefined ? null : yield* continuable(tx, seq);
-      const run = link === null ? undefined : yield* newestAfter(tx, keySeq, link);
+      let run: RunRow | undefined;
+      for (const link of named === null ? links : links.slice(0, 1)) run ??= yield* newestAfter(tx, keySeq, link);
       if (run === undefined) return { named, resent: null };
       const resent = yield* continuable(tx, run.sessionSeq);
       return { named, resent: resent && { ...resent, runSeq: run.seq } };

@@ -36,8 +36,14 @@ async function frontEnd(continueBy: string, headers: Record<string, string> = {}
   });
   const said: Message[] = [{ role: 'system', content: 'Be brief.' }];
   /** Sends messages as they are; returns the session and the answer. */
-  const send = async (messages: readonly Message[], { stream = false, idempotencyKey = '', sessionId = '' } = {}) => {
-    const named = sessionId === '' ? {} : { 'errand-session-id': sessionId };
+  const send = async (
+    messages: readonly Message[],
+    { stream = false, idempotencyKey = '', sessionId = '', name = '' } = {},
+  ) => {
+    const named = {
+      ...(sessionId !== '' && { 'errand-session-id': sessionId }),
+      ...(name !== '' && { 'x-chat': name }),
+    };
     const more = { headers: { ...named, ...(idempotencyKey !== '' && { 'idempotency-key': idempotencyKey }) } };
     if (!stream) {
       const { data, response } = await client.chat.completions
@@ -192,6 +198,50 @@ test.each([
     expect(new Set(sessions).size).toBe(3);
   },
 );
+
+test('two chats that say the same under two names stay two sessions, also when one of them is deleted', {
+  tags: ['M1-name', 'M1-history'],
+}, async () => {
+  const ann = await frontEnd('header:X-Chat', { 'X-Chat': 'ann' });
+  const bob = { send: (messages: readonly Message[]) => ann.send(messages, { name: 'bob' }) };
+  const asked: Message = { role: 'user', content: 'Summarise the file. [[text=Done.]]' };
+  const { session: hers } = await ann.send([asked]);
+  const { session: his } = await bob.send([asked]);
+  expect(his).not.toBe(hers);
+  const next = [
+    asked,
+    { role: 'assistant', content: 'Done.' },
+    { role: 'user', content: 'More? [[text=No.]]' },
+  ] as const;
+  expect((await ann.send(next)).session).toBe(hers);
+  expect((await bob.send(next)).session).toBe(his);
+  // An edited message of hers is a fork of her session.
+  const edited = await ann.send([...next.slice(0, 2), { role: 'user', content: 'Less? [[text=Yes.]]' }]);
+  expect([hers, his]).not.toContain(edited.session);
+  const origins = rowsOf<{ origin: string }>(
+    daemon,
+    `SELECT origin_session AS origin FROM sessions WHERE id = '${edited.session}'`,
+  );
+  expect(origins[0]!.origin).toBe(hers);
+  for (const id of [hers, edited.session])
+    await fetch(`${daemon.url}/openapi/v1/sessions/${id}`, { method: 'DELETE', headers: { 'x-api-key': ann.key } });
+  const again = await ann.send(next);
+  expect(again.session).not.toBe(his);
+  expect(askedWith('More?')).toContain('earlier_conversation');
+});
+
+test('a conversation that gets its name after its first message stays one session', {
+  tags: ['M1-name', 'M1-history'],
+}, async () => {
+  const chat = await frontEnd('header:X-Chat');
+  const { session } = await chat.say('Nameless. [[text=So far.]]');
+  for (const word of ['Named. [[text=Now.]]', 'And on. [[text=On.]]']) {
+    chat.said.push({ role: 'user', content: word });
+    const reply = await chat.send(chat.said, { name: 'late' });
+    chat.said.push({ role: 'assistant', content: reply.answer });
+    expect(reply.session).toBe(session);
+  }
+});
 
 test('what comes under a name while its session works is beside it', { tags: ['M1-aside'] }, async () => {
   const chat = await frontEnd('header:X-Chat', { 'X-Chat': 'one' });

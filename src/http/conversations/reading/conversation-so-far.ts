@@ -4,7 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject, JsonValue } from '../../../domain/json.ts';
 import { LONG_TEXT } from '../../../domain/loop/own-turn.ts';
 import { type ContinueBy, MAX_CLIENT_NAME } from '../../../domain/sessions/continued/continue-by.ts';
-import { linkAfter, NOTHING_SAID, type Said } from '../../../domain/sessions/continued/history-chain.ts';
+import {
+  type Link,
+  linkAfter,
+  linksAfter,
+  NOTHING_SAID,
+  nothingSaidUnder,
+  type Said,
+} from '../../../domain/sessions/continued/history-chain.ts';
 import { MOST_QUOTED } from '../../../domain/sessions/continued/quoted-history.ts';
 import { isSideRequest } from '../../../domain/sessions/continued/side-requests.ts';
 import { unprocessable } from '../../../domain/errors.ts';
@@ -36,20 +43,22 @@ export async function readConversation(
   const name = 'field' in by ? nameOf(by, request) : null;
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
   const before = request.messages.slice(0, Math.max(last, 0));
-  const { link, earlier, first } = await readEarlier(before, parts);
+  const begun = name === null ? [NOTHING_SAID] : [nothingSaidUnder(name), NOTHING_SAID];
+  const { links, earlier, first } = await readEarlier(begun, before, parts);
   const isAnswered = before.some(({ role }) => role === 'assistant');
   const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
   return {
     name,
-    resent: earlier.length > 0 ? link : null,
-    asked: linkAfter(link ?? NOTHING_SAID, { role: 'user', text }),
+    // What says nothing is no conversation's.
+    resent: links === null || links[0]!.equals(begun[0]!) ? [] : links,
+    asked: links && linkAfter(links[0]!, { role: 'user', text }),
     earlier,
     isSideRequest: isSideRequest({ first: first ?? text, last: text, isAnswered }),
   };
 }
 
 /** What nobody comes back to. */
-const BESIDE: Conversation = { name: null, resent: null, asked: null, earlier: [], isSideRequest: true };
+const BESIDE: Conversation = { name: null, resent: [], asked: null, earlier: [], isSideRequest: true };
 
 /** What the client calls the conversation; null where it says nothing. */
 function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadata, headers }: ConversationRequest) {
@@ -62,7 +71,7 @@ function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadat
 
 interface Earlier {
   /** Null where a message has more than can be read. */
-  readonly link: Buffer | null;
+  readonly links: readonly Link[] | null;
   /** The end of it: more than a quote of it has, where that is more. */
   readonly earlier: readonly Said[];
   /** What its first user message says; undefined without one. */
@@ -70,8 +79,8 @@ interface Earlier {
 }
 
 /** Holds one text at a time, and what may be quoted. The loop turns in between. */
-async function readEarlier(messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
-  let link: Buffer | null = NOTHING_SAID;
+async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
+  let links: readonly Link[] | null = begun;
   let [held, sinceTurn] = [0, 0];
   let first: string | undefined;
   const earlier: Said[] = [];
@@ -80,7 +89,7 @@ async function readEarlier(messages: TurnMessages, parts: ReadingParts): Promise
     const text = await textOf(content, parts);
     const said = { role, text: text ?? '' } as const;
     if (role === 'user') first ??= said.text;
-    link = link === null || text === undefined ? null : linkAfter(link, said);
+    links = links === null || text === undefined ? null : linksAfter(links, said);
     earlier.push({ role, text: endOf(said.text) });
     held += earlier.at(-1)!.text.length;
     while (held - earlier[0]!.text.length > MOST_QUOTED) held -= earlier.shift()!.text.length;
@@ -89,7 +98,7 @@ async function readEarlier(messages: TurnMessages, parts: ReadingParts): Promise
     sinceTurn = 0;
     await nextTurn();
   }
-  return { link, earlier, first };
+  return { links, earlier, first };
 }
 
 /** What of a text may be quoted, as a copy: a slice would hold the whole. */

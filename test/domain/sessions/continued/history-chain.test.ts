@@ -1,6 +1,11 @@
 // Conversations as clients resend them.
 import { expect, test } from 'vitest';
-import { linkAfter, NOTHING_SAID, type Said } from '../../../../src/domain/sessions/continued/history-chain.ts';
+import {
+  linkAfter,
+  NOTHING_SAID,
+  nothingSaidUnder,
+  type Said,
+} from '../../../../src/domain/sessions/continued/history-chain.ts';
 
 const linkOf = (...said: Said[]) => said.reduce(linkAfter, NOTHING_SAID).toString('hex');
 const user = (text: string): Said => ({ role: 'user', text });
@@ -19,6 +24,14 @@ test('equal conversations have equal links; another word, order or speaker makes
     [user('What are tides?')],
   ])
     expect(linkOf(...other)).not.toBe(TIDES);
+});
+
+test('the same words under two names, or without one, are three conversations', { tags: ['M1-name'] }, () => {
+  const said = user('What are tides?');
+  const begun = [NOTHING_SAID, nothingSaidUnder('ann'), nothingSaidUnder('bob'), nothingSaidUnder('ann')];
+  const links = begun.map((link) => linkAfter(link, said).toString('hex'));
+  expect(new Set(links).size).toBe(3);
+  expect(links[1]).toBe(links[3]);
 });
 
 test("what clients change between requests doesn't: blanks, reminders, thinking, and messages without text", {
