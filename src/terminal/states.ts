@@ -86,6 +86,12 @@ const LOOKS: Readonly<Record<StateWord, StateStyle>> = {
   withdrawn: OVER,
 };
 
+/** `stopped` is `canceled` in the API (§3.1); sessions are stopped in both. */
+export type RunWord = Exclude<RunStatus, 'canceled'> | 'stopped';
+
+/** The word for the status of a run, in all that people read: one for what somebody stopped. */
+export const wordOfStatus = (status: RunStatus): RunWord => (status === 'canceled' ? 'stopped' : status);
+
 /** The look of a state; an unknown word has no colour. */
 export function stateStyleOf(word: string): StateStyle {
   return Object.hasOwn(LOOKS, word) ? LOOKS[word as StateWord] : { glyph: ' ', style: undefined };

@@ -17,7 +17,7 @@ export interface Conversation {
   /** Messages of earlier turns, oldest first. */
   earlier: readonly ModelMessage[];
   /** The user's message of this turn. */
-  readonly request: UserMessage;
+  request: UserMessage;
   readonly steps: StepMessages[];
 }
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';
 import { attachmentPart, documentCharacters, documentLimit } from './attachment-part.ts';
 import { type Conversation, messagesOf, prefaceOf } from './conversation.ts';
+import { shownCharacters, textPart } from './quote-part.ts';
 import type { ModelMessage, ResultPart, UserMessage } from '../models/message.ts';
 import {
   type Brief,
@@ -142,7 +143,7 @@ async function userMessage(turn: Turn, brief: Brief): Promise<UserMessage> {
   const parts: UserPart[] = [];
   for (const block of turn.user) {
     if (block.type === 'text') {
-      if (block.text !== '') parts.push({ type: 'text', text: block.text });
+      if (block.text !== '') parts.push(textPart(block, brief));
       continue;
     }
     const attachment = turn.attachments.find(({ id }) => id === block.attachmentId);
@@ -177,7 +178,7 @@ function charactersOf(turn: Turn, brief: Brief): number {
   const { images } = brief.model;
   let characters = documentCharacters(turn, brief);
   for (const block of turn.user) {
-    if (block.type === 'text') characters += block.text.length;
+    if (block.type === 'text') characters += shownCharacters(block, brief);
     else characters += images && block.media === 'image' ? IMAGE_CHARACTERS : 0;
   }
   for (const { name, workspacePath } of turn.attachments) characters += name.length + workspacePath.length + 100;

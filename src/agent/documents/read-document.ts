@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { MB } from '../../domain/byte-units.ts';
 import type { DocumentText } from '../port/services.ts';
-import { decodeText } from '../../domain/charsets/charset-text.ts';
+import { type DecodedText, decodeText } from '../../domain/charsets/charset-text.ts';
 import { isUtf8 } from '../../domain/charsets/detect-charset.ts';
 import { storableText } from '../../domain/text-pieces.ts';
 import { binaryKind } from '../tools/text.ts';
@@ -25,8 +25,8 @@ const PDF_MARK = '%PDF-';
 const PDF_START = /^(?:\xef\xbb\xbf)?[\s\0]*%PDF-/;
 
 type Kind = 'pdf' | 'word' | 'sheet' | 'page';
-/** Extracts a document's text. Stops after `limit` characters; throws what its library throws. */
-type Reader = (bytes: Uint8Array, limit: number) => Promise<string>;
+/** Extracts a document's text, if it has any. Stops after `limit` characters; throws what its library throws. */
+type Reader = (bytes: Uint8Array, limit: number) => Promise<string | DecodedText | undefined>;
 
 /** Each library is loaded when the first document needs it. */
 const READERS: Readonly<Record<Kind, Reader>> = {
@@ -70,7 +70,8 @@ export async function readDocument(document: Document): Promise<DocumentText> {
     return { fault: `contains no readable text (${binaryKind(document.bytes) ?? 'unknown kind'})` };
   }
   try {
-    return textOr(await READERS[kind](document.bytes, MAX_CHARACTERS), NO_TEXT[kind]);
+    const read = (await READERS[kind](document.bytes, MAX_CHARACTERS)) ?? '';
+    return typeof read === 'string' ? textOr(read, NO_TEXT[kind]) : textOr(read.text, NO_TEXT[kind], read.charset);
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') return { fault: 'is protected by a password' };
     return { fault: `could not be read: it is damaged, or not ${IN_WORDS[kind]}` };

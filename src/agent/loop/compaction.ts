@@ -10,6 +10,7 @@ import {
   type StepMessages,
 } from '../conversation/conversation.ts';
 import { LEFT_OUT } from '../conversation/history.ts';
+import { withLessQuoted } from '../conversation/quote-part.ts';
 import { cutStep, prune } from './prune.ts';
 import { summarise } from './summary.ts';
 import type { CallUsage } from '../../domain/sessions/usage.ts';
@@ -79,6 +80,8 @@ export function makeCompactor(asking: Asking): Compactor {
     makeRoom: async (conversation) => {
       if (fill(conversation) <= FULL) return;
       const pruned = prune(conversation, newest());
+      // What was said elsewhere is older than all else.
+      cutQuoted(conversation, () => fill({ ...conversation, ...pruned }) <= ENOUGH);
       if (!refused && fill({ ...conversation, ...pruned }) > ENOUGH) await replaceOlder(conversation);
       // When there is no summary, or the rest is still too long.
       if (fill(conversation) > FULL) assign(conversation, prune(conversation, newest()));
@@ -117,6 +120,15 @@ function dropOldest(conversation: Conversation, fits: () => boolean): void {
     conversation.earlier = next === -1 ? [] : conversation.earlier.slice(next);
     conversation.preface =
       preface?.includes(LEFT_OUT) === true ? preface : [preface ?? [], LEFT_OUT].flat().join('\n\n');
+  }
+}
+
+/** Halves what is quoted in the request until it fits. */
+function cutQuoted(conversation: Conversation, fits: () => boolean): void {
+  while (!fits()) {
+    const cut = withLessQuoted(conversation.request);
+    if (cut === undefined) return;
+    conversation.request = cut;
   }
 }
 

@@ -4,6 +4,8 @@ import type { JsonObject } from '../../domain/json.ts';
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** Set on a quote of what was said elsewhere, which may be cut (M1). */
+  readonly quoted?: true;
 }
 
 /** A file that the model is shown as it is. */

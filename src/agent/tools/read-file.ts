@@ -1,4 +1,5 @@
 // The `read_file` tool: a text file of the workspace, whole or in part.
+import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { openFileBeneath } from '../../disk/open-beneath.ts';
 import { KB, MB } from '../../domain/byte-units.ts';
@@ -114,9 +115,9 @@ function shorten(bytes: Buffer, first: number, line: number): Cut {
   return { bytes: bytes.subarray(0, lastFeed + 1), lines: line - first, nextLine: line, cut: false };
 }
 
-/** Every part of a file is read in the charset that the whole of it is likely in. */
+/** Every part of a file is read in the charset that the whole of it is likely in. ASCII is the same in all. */
 async function decoded(file: FileHandle, { bytes, ...lines }: Cut): Promise<Excerpt> {
-  const charset = isUtf8(bytes) ? 'utf-8' : await charsetOf(file, bytes);
+  const charset = isAscii(bytes) ? 'utf-8' : await charsetOf(file, bytes);
   return { ...lines, text: decodeAs(bytes, charset), charset };
 }
 

@@ -2,8 +2,7 @@
 import { MB } from '../../domain/byte-units.ts';
 import { EgressError } from '../../outbound/egress.ts';
 import { type GuardedReply, guardedFetch, mediaTypeOf } from '../../outbound/guarded-fetch.ts';
-import { decodeAs, decodeText } from '../../domain/charsets/charset-text.ts';
-import { storableText } from '../../domain/text-pieces.ts';
+import { decodeAs, type DecodedText, decodeDeclared } from '../../domain/charsets/charset-text.ts';
 import { binaryKind } from './text.ts';
 import type { ExecutedTool } from '../port/tool.ts';
 import { defineTool, failed, inputOf, succeeded, textOf } from './workspace-tool.ts';
@@ -82,7 +81,7 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
   const mediaType = mediaTypeOf(reply.headers['content-type']);
   const binary = binaryKind(body);
   if (binary !== undefined) return failed(`That is not text: it is binary data (${binary}), ${body.length} bytes.`);
-  const source = await decode(body, reply.headers['content-type']);
+  const { text: source, charset } = await decode(body, reply.headers['content-type']);
   const isPage = PAGE_TYPE.test(mediaType) || (mediaType === '' && /^\s*<(?:!doctype html|html)\b/i.test(source));
   // Loaded with the first page: most threads never read one.
   const page = isPage && !raw ? (await import('./page-text.ts')).readPage(source, url) : null;
@@ -98,6 +97,7 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
     `URL: ${url}`,
     `Status: ${status}`,
     `Type: ${mediaType || 'not given'}`,
+    ...(charset === 'utf-8' ? [] : [`Read as: ${charset}`]),
     ...(page === null || page.title === '' ? [] : [`Title: ${page.title}`]),
     ...(page?.structured === false ? ['The page is too complex to be shown with its structure.'] : []),
     NOTICE,
@@ -109,17 +109,12 @@ async function answer(reply: GuardedReply, { raw, most }: Wanting) {
   return status < 400 ? succeeded(said) : failed(said);
 }
 
-/** Text in the encoding that the reply declares, otherwise the document itself, otherwise as detected from its bytes. */
-async function decode(body: Uint8Array, contentType: string | undefined): Promise<string> {
+/** Text in the encoding of its mark, else that the reply declares, else the document itself, else as detected from its bytes. */
+async function decode(body: Uint8Array, contentType: string | undefined): Promise<DecodedText> {
   const head = Buffer.from(body.subarray(0, HEAD_BYTES)).toString('latin1');
   const named =
     /;\s*charset\s*=\s*["']?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1] ??
     /<meta\b[^>]{0,200}?\bcharset\s*=\s*["']?([\w.:-]{1,40})/i.exec(head)?.[1] ??
     /^<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})/i.exec(head)?.[1];
-  try {
-    if (named !== undefined) return storableText(new TextDecoder(named).decode(body));
-  } catch {
-    // An unknown encoding.
-  }
-  return (await decodeText(body))?.text ?? decodeAs(body, 'windows-1252');
+  return (await decodeDeclared(body, named)) ?? { text: decodeAs(body, 'windows-1252'), charset: 'windows-1252' };
 }

@@ -9,6 +9,7 @@ import { runStyleOf } from '../../tui/state/run-style.ts';
 import { type AppState, officeShown } from '../../tui/state/state.ts';
 import { flowOfAll } from '../../tui/state/teams.ts';
 import { h, setAttribute, setClass, setText } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { graph } from '../page/graph.ts';
 
 const COUNTED = ['running', 'pending', 'completed', 'failed', 'idle'] as const satisfies readonly RunStatus[];
@@ -29,7 +30,7 @@ export function headerView({ root, pause, help, leave }: HeaderParts): Header {
   const counters = COUNTED.map((status) => {
     const { glyph, word, role } = runStyleOf({ status });
     const count = h('strong');
-    const mark = h('span', { class: `glyph is-${role}`, 'aria-hidden': 'true' }, glyph);
+    const mark = glyphView(glyph, role);
     return { status, count, element: h('li', {}, mark, ' ', count, ' ', h('span', { class: 'word' }, word)) };
   });
   const [spent, slots] = [h('span', { class: 'spent' }), h('span', { class: 'slots' })];

@@ -1,8 +1,10 @@
 // A tool call, folded: what it does in one line; unfolded, what it changes and what came of it.
 import { spokenMs } from '../../domain/figures.ts';
+import { CUT } from '../../tui/state/call-words.ts';
 import { h, setClass, setText } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { safeLine, safeText } from '../page/safe-text.ts';
-import { changeView, countsOf } from './change.ts';
+import { countsOf, inputView } from './change.ts';
 import { type CallEntry, verbatim } from './tab-view.ts';
 
 export interface CallView {
@@ -11,16 +13,12 @@ export interface CallView {
   readonly unfold: (isUnfolded: boolean) => void;
 }
 
-const MOST_OUTPUT = 20_000;
+const note = (text: string) => h('p', { class: 'dim' }, text);
 
 /** Its contents are made when they are first looked at. */
 export function callView(): CallView {
   const counts = h('span', { class: 'dim' });
-  const [glyph, text, time] = [
-    h('span', { class: 'glyph', 'aria-hidden': 'true' }),
-    h('bdi'),
-    h('span', { class: 'dim' }),
-  ];
+  const [glyph, text, time] = [glyphView(), h('bdi'), h('span', { class: 'dim' })];
   const head = h('summary', {}, glyph, h('span', { class: 'what' }, text), counts, time);
   const body = h('div', { class: 'result' });
   const element = h('details', { class: 'call' }, head, body);
@@ -31,12 +29,14 @@ export function callView(): CallView {
   const make = () => {
     if (!element.open || entry === null || made === entry) return;
     made = entry;
-    const { result } = entry;
-    const output = safeText(result?.output.trimEnd() ?? '', MOST_OUTPUT);
+    const { name, input, result } = entry;
+    const output = safeText(result?.output.trimEnd() ?? '');
     body.replaceChildren(
-      ...changeView(entry),
+      ...(input === null ? [] : inputView(name, input.value)),
+      ...(input?.isCut === true ? [note(CUT)] : []),
       ...(output === '' ? [] : [verbatim(output, result?.ok === false ? 'is-failed' : '')]),
-      ...(result === null ? [h('p', { class: 'dim' }, 'It works…')] : []),
+      ...(result?.isCut === true ? [note(CUT)] : []),
+      ...(result === null ? [note('It works…')] : []),
     );
   };
   element.addEventListener('toggle', make);

@@ -1,8 +1,10 @@
-// What a call changes in a file, as lines that go and lines that come.
+// What a call changes in a file, as lines that go and lines that come, or else what it was given.
+import type { JsonObject } from '../../domain/json.ts';
+import { inputTexts } from '../../tui/state/call-words.ts';
 import { changesOf } from '../../tui/state/changes.ts';
 import { h } from '../page/element.ts';
 import { safeText } from '../page/safe-text.ts';
-import type { CallEntry } from './tab-view.ts';
+import { type CallEntry, verbatim } from './tab-view.ts';
 
 /** How many lines come and go: `+2 -1`; empty for a call that changes none. */
 export function countsOf({ name, input }: CallEntry): string {
@@ -14,18 +16,16 @@ export function countsOf({ name, input }: CallEntry): string {
 }
 
 const MARKS = { same: ' ', added: '+', removed: '-' } as const;
-const MOST_LINES = 1000;
 
-/** The elements; none for a call that shows no text of a file. */
-export function changeView({ name, input, text }: CallEntry): readonly Node[] {
-  const changes = input === null ? null : changesOf(name, input.value);
-  if (input === null || changes === null) return [];
-  const lines = changes.lines
-    .slice(0, MOST_LINES)
-    .map(({ kind, text: line }) => h('span', { class: kind }, `${MARKS[kind]} ${safeText(line, 2000)}`));
-  const isCut = input.isCut || changes.lines.length > MOST_LINES;
-  return [
-    h('pre', { class: 'diff', tabindex: '0', 'aria-label': safeText(text, 200) }, ...lines),
-    ...(isCut ? [h('p', { class: 'dim' }, '… and more')] : []),
-  ];
+/** The elements; none for a call without an input. */
+export function inputView(name: string, input: JsonObject): readonly Node[] {
+  const changes = changesOf(name, input);
+  if (changes === null) {
+    const texts = inputTexts(input);
+    return texts.length === 0 ? [] : [verbatim(safeText(texts.join('\n').trimEnd()), 'given')];
+  }
+  const lines = changes.lines.map(({ kind, text }) =>
+    h('span', { class: kind }, `${MARKS[kind]} ${safeText(text, 2000)}`),
+  );
+  return [h('pre', { class: 'diff', tabindex: '0' }, ...lines)];
 }

@@ -10,8 +10,8 @@ import type { Dispatch } from '../../tui/state/state.ts';
 import type { FedTab, Sight, TabInput } from './sight.ts';
 
 export interface DeskFeed {
-  /** Called with the desk that is shown whenever it is drawn. */
-  readonly look: (input: TabInput, tab: FedTab, sight: Sight) => void;
+  /** Called with the desk that is shown whenever it is drawn. `tabs`: what is read for it, that of its tab the first. */
+  readonly look: (input: TabInput, tabs: readonly FedTab[], sight: Sight) => void;
   /** Ends what goes on; the next look begins again where it stopped. */
   readonly rest: () => void;
 }
@@ -77,13 +77,12 @@ export function makeDeskFeed(client: Reads, dispatch: Dispatch): DeskFeed {
 
   return {
     rest,
-    look(input, tab, sight) {
+    look(input, tabs, sight) {
       const { screen } = input;
       if (reader.sessionId !== screen.sessionId) reader = { sessionId: screen.sessionId, read: makeSessionReader() };
       follow(screen);
-      const { source, next } = tab;
-      if (source !== undefined) {
-        reader.read(client, dispatch, screen, { source, next: () => next?.(input, sight) });
+      for (const { source, next } of tabs) {
+        if (source !== undefined) reader.read(client, dispatch, screen, { source, next: () => next?.(input, sight) });
       }
       readPages(screen, sight);
     },

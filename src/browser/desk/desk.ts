@@ -1,13 +1,18 @@
 // A session on the page, as it happens. Its view and its keys.
 import type { Reads } from '../../tui/feed/reads.ts';
+import { headingSource } from '../../tui/feed/sources.ts';
+import { lacksRow } from '../../tui/state/desk-row.ts';
 import { type DeskState, TAB_NAMES, type TabName } from '../../tui/state/desk-state.ts';
 import type { Dispatch } from '../../tui/state/state.ts';
-import { h, setAttribute, setShown } from '../page/element.ts';
+import { emptyWords } from '../../tui/state/desk-words.ts';
+import { h, setAttribute, setClass, setShown, setText } from '../page/element.ts';
+import { safeLine } from '../page/safe-text.ts';
 import type { ScreenView } from '../page/screen-view.ts';
 import { makeDeskFeed } from './desk-feed.ts';
 import { fetchFresh } from './fresh-file.ts';
 import { headView } from './head.ts';
 import { makeScrolling, type Scrolling } from './scrolling.ts';
+import type { TabInput } from './sight.ts';
 import type { TabView } from './tab-view.ts';
 import { tabOf, TABS, titleOf } from './tabs.ts';
 
@@ -32,8 +37,8 @@ export function deskView(parts: DeskParts): DeskView {
   const head = headView(root);
   const nav = tabsView(addressOf);
   const newest = h('button', { type: 'button', class: 'newest' }, '↓ newest');
-  const place = h('section', { class: 'tab', 'aria-label': 'Live' });
-  const element = h('div', { class: 'desk' }, head.element, nav.element, place, newest);
+  const place = placeView();
+  const element = h('div', { class: 'desk' }, head.element, nav.element, place.element, newest);
   const feed = makeDeskFeed(client, dispatch);
   const scrolling = makeScrolling(element, redraw);
   let views = new Map<TabName, TabView>();
@@ -46,7 +51,7 @@ export function deskView(parts: DeskParts): DeskView {
   newest.addEventListener('click', () => scrolling.toEnd());
   element.addEventListener('click', (event) => void fetchFresh(event, client, () => shown?.sessionId ?? ''));
 
-  const presses = makePresses({ set, scrolling, copy, back, place });
+  const presses = makePresses({ set, scrolling, copy, back, place: place.element });
 
   return {
     element,
@@ -69,23 +74,41 @@ export function deskView(parts: DeskParts): DeskView {
     draw(state, screen) {
       const { sessionId, tab: name } = screen;
       const tab = tabOf(name);
-      const input = { screen, data: screen.readings[tab.source?.name ?? '']?.data, tz: state.preferences.tz };
+      const input = { screen, data: readingOf(screen)?.data, tz: state.preferences.tz };
       if (shown?.sessionId !== sessionId) views = new Map();
       const view = views.get(name) ?? tab.make();
       const isOther = shown?.sessionId !== sessionId || shown.tab !== name;
       views.set(name, view);
       head.draw(state, screen);
       nav.draw(screen);
-      scrolling.around(tab.startsAtEnd, isOther, () => {
-        if (isOther) place.replaceChildren(view.element);
-        setAttribute(place, 'aria-label', titleOf(name));
-        view.draw(input);
-      });
+      scrolling.around(tab.startsAtEnd, isOther, () => place.draw(view, input, isOther));
       shown = { sessionId, tab: name };
       if (isNew) head.focus();
       isNew = false;
       setShown(newest, tab.startsAtEnd && !scrolling.sight().isAtEnd);
-      feed.look(input, tab, scrolling.sight());
+      feed.look(input, lacksRow(state, screen) ? [tab, { source: headingSource }] : [tab], scrolling.sight());
+    },
+  };
+}
+
+/** What the tab read last. */
+const readingOf = ({ readings, tab }: DeskState) => readings[tabOf(tab).source?.name ?? ''];
+
+/** Where tabs are shown, each with why it has nothing. */
+function placeView() {
+  const element = h('section', { class: 'tab' });
+  const empty = h('p');
+  return {
+    element,
+    draw(view: TabView, input: TabInput, isOther: boolean) {
+      const { screen } = input;
+      if (isOther) element.replaceChildren(view.element, empty);
+      setAttribute(element, 'aria-label', titleOf(screen.tab));
+      view.draw(input);
+      setShown(empty, !view.element.hasChildNodes());
+      const { text, role } = emptyWords(screen, readingOf(screen));
+      setText(empty, safeLine(text));
+      setClass(empty, `empty is-${role}`);
     },
   };
 }

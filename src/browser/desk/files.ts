@@ -31,7 +31,7 @@ function filesTab(): TabView {
         const manner: Manner = { closed, left: MOST };
         const tree = treeView(nodes, manner);
         return [
-          nodes.length === 0 ? h('p', { class: 'empty' }, 'Nothing yet.') : tree,
+          ...(nodes.length === 0 ? [] : [tree]),
           ...(manner.left <= 0 ? [h('p', { class: 'dim' }, `… more than ${MOST} files`)] : []),
         ];
       });

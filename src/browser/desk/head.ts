@@ -2,12 +2,14 @@
 import { compact } from '../../domain/figures.ts';
 import { money } from '../../terminal/money.ts';
 import { standingOf } from '../../tui/state/connection.ts';
+import { rowOfDesk } from '../../tui/state/desk-row.ts';
 import type { DeskState } from '../../tui/state/desk-state.ts';
 import { doingOf, timeOf } from '../../tui/state/doing.ts';
-import { hasNodes, isLive, type Row } from '../../tui/state/office.ts';
+import { hasNodes, type Row } from '../../tui/state/office.ts';
 import { runStyleOf } from '../../tui/state/run-style.ts';
 import { type AppState, officeShown } from '../../tui/state/state.ts';
 import { h, setClass, setText } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { safeLine } from '../page/safe-text.ts';
 
 export interface Head {
@@ -18,7 +20,7 @@ export interface Head {
 }
 
 export function headView(root: string): Head {
-  const glyph = h('span', { class: 'glyph', 'aria-hidden': 'true' });
+  const glyph = glyphView();
   const [title, about] = [h('bdi'), h('bdi')];
   const [doing, standing, told] = [h('bdi'), h('span'), h('span', { class: 'unseen', role: 'status' })];
   const [time, tokens, cost] = [h('span'), h('span'), h('span', { class: 'is-money' })];
@@ -36,8 +38,7 @@ export function headView(root: string): Head {
     focus: () => heading.focus({ preventScroll: true }),
     draw(state, screen) {
       const office = officeShown(state);
-      const rows = [...office.rows.values()].filter((row) => row.sessionId === screen.sessionId && row.title !== '');
-      const row = rows.find(isLive) ?? rows[0];
+      const row = rowOfDesk(state, screen);
       const at = state.now + office.skewMs;
       setText(title, row === undefined ? `Session ${screen.sessionId}` : safeLine(row.sessionTitle || row.title));
       setText(glyph, row === undefined ? '' : runStyleOf(row).glyph);

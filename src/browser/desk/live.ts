@@ -4,6 +4,7 @@ import { shownEvents } from '../../tui/feed/event-log.ts';
 import { nextRounds, type Round, roundsByRun } from '../../tui/feed/rounds.ts';
 import { type Rounds, roundSource } from '../../tui/feed/sources.ts';
 import { h, setClass, setShown, setText } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { type ItemView, keyedList } from '../page/keyed.ts';
 import { markdownView } from '../page/markdown-view.ts';
 import { safeLine } from '../page/safe-text.ts';
@@ -21,15 +22,12 @@ interface Around {
 const NOTHING: Around = { rounds: new Map(), isUnfolded: false };
 
 function liveTab(): TabView {
-  const element = h('div', { class: 'live' });
-  const empty = h('p', { class: 'empty' });
-  const list = h('div', { class: 'blocks' });
-  element.append(empty, list);
+  const element = h('div', { class: 'blocks' });
   let made: Entries | null = null;
   let known: { readonly list: readonly Entry[]; readonly blocks: readonly LiveBlock[] } | null = null;
   let around = NOTHING;
   const blocks = keyedList<LiveBlock>(
-    list,
+    element,
     ({ key }) => key,
     (block) => (block.kind === 'text' ? textView() : entryView(block.entry, () => around)),
   );
@@ -42,15 +40,8 @@ function liveTab(): TabView {
       known = isSame && known !== null ? known : { list: made.list, blocks: liveBlocksOf(made.list) };
       around = { rounds: roundsByRun(data as Rounds | undefined), isUnfolded: screen.isUnfolded };
       blocks.draw(known.blocks);
-      setShown(empty, known.blocks.length === 0);
-      setText(empty, emptyTextOf(screen.stream));
     },
   };
-}
-
-function emptyTextOf({ kind, failure }: TabInput['screen']['stream']): string {
-  if (failure !== null) return safeLine(failure.message);
-  return kind === 'connecting' ? 'Reading…' : 'Nothing yet.';
 }
 
 function textView(): ItemView<LiveBlock> {
@@ -106,7 +97,7 @@ function askedView(around: () => Around): ItemView<LiveBlock> {
 }
 
 function newsView(): ItemView<LiveBlock> {
-  const glyph = h('span', { class: 'glyph', 'aria-hidden': 'true' });
+  const glyph = glyphView();
   const text = h('bdi');
   const element = h('p', { class: 'block news' }, glyph, ' ', text);
   return {

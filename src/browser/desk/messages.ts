@@ -4,41 +4,49 @@ import { readableSize } from '../../terminal/sizes.ts';
 import { type Messages, messageSource } from '../../tui/feed/sources.ts';
 import { describeCall } from '../../tui/state/activity.ts';
 import { h } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { keyedList } from '../page/keyed.ts';
 import { markdownView } from '../page/markdown-view.ts';
 import { foreign } from '../page/foreign.ts';
 import { safeText } from '../page/safe-text.ts';
-import { type Tab, type TabView, verbatim } from './tab-view.ts';
+import { inputView } from './change.ts';
+import { foldable, type Tab, type TabView, verbatim } from './tab-view.ts';
 
 type Message = Messages['items'][number];
 type Block = Message['content']['content'][number];
 
-const MOST_OUTPUT = 20_000;
-
 function messagesTab(): TabView {
   const element = h('div', { class: 'messages' });
   let zone = 'UTC';
+  let isUnfolded = false;
   const list = keyedList<Message>(
     element,
     ({ id }) => String(id),
     () => {
       const article = h('article', { class: 'message' });
       let drawn: Message | null = null;
+      let wasUnfolded = false;
       return {
         element: article,
         draw(message) {
           // Messages do not change, but each read brings them anew.
-          if (drawn !== null && drawn.content.content.length === message.content.content.length) return;
-          drawn = message;
-          article.replaceChildren(...contentsOf(message, zone));
+          if (drawn?.content.content.length !== message.content.content.length) {
+            drawn = message;
+            wasUnfolded = false;
+            article.replaceChildren(...contentsOf(message, zone));
+          }
+          if (wasUnfolded === isUnfolded) return;
+          wasUnfolded = isUnfolded;
+          for (const fold of article.querySelectorAll('details')) fold.open = isUnfolded;
         },
       };
     },
   );
   return {
     element,
-    draw({ data, tz }) {
+    draw({ screen, data, tz }) {
       zone = tz;
+      ({ isUnfolded } = screen);
       list.draw((data as Messages | undefined)?.items ?? []);
     },
   };
@@ -50,7 +58,7 @@ function contentsOf({ role, created_at: at, content, attachments }: Message, tz:
     h(
       'h2',
       {},
-      h('span', { class: `glyph is-${isUser ? 'accent' : 'running'}`, 'aria-hidden': 'true' }, isUser ? '❯' : '●'),
+      isUser ? glyphView('❯', 'accent') : glyphView('●', 'running'),
       isUser ? ' User ' : ' Agent ',
       h('span', { class: 'dim' }, momentOf(Date.parse(at), tz)),
     ),
@@ -66,16 +74,22 @@ function blockViews(block: Block): readonly Node[] {
     case 'text':
       return [h('div', { class: 'said' }, ...markdownView(block.text))];
     case 'tool_use':
-      return [h('p', { class: 'used is-accent' }, '▸ ', foreign(describeCall(block.name, block.input)))];
+      return [
+        foldable(
+          'call',
+          [glyphView('▸'), h('span', { class: 'what' }, foreign(describeCall(block.name, block.input)))],
+          () => inputView(block.name, block.input),
+        ),
+      ];
     case 'tool_result': {
-      const text = safeText(block.content.trim(), MOST_OUTPUT);
-      if (text === '') return [];
-      const head = h(
-        'summary',
-        { class: block.is_error ? 'is-failed' : 'dim' },
-        block.is_error ? '✗ failed' : 'result',
-      );
-      return [h('details', { class: 'call' }, head, verbatim(text, block.is_error ? 'is-failed' : ''))];
+      const { content, is_error: isError } = block;
+      if (content.trim() === '') return [];
+      const output = () => [verbatim(safeText(content.trimEnd()), isError ? 'is-failed' : '')];
+      return [
+        isError
+          ? foldable('call is-failed', [glyphView('✗'), 'failed'], output)
+          : foldable('call', [glyphView('▸'), h('span', { class: 'dim' }, 'result')], output),
+      ];
     }
     default:
       // Files and pictures are among the attachments.

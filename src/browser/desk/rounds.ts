@@ -2,10 +2,10 @@
 import { compact, spokenMs } from '../../domain/figures.ts';
 import { momentOf } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
-import { stateStyleOf } from '../../terminal/states.ts';
 import { type Rounds, roundSource } from '../../tui/feed/sources.ts';
-import { ROLES_OF_STATUS } from '../../tui/state/run-style.ts';
+import { styleOfStatus } from '../../tui/state/run-style.ts';
 import { h } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { keyedList } from '../page/keyed.ts';
 import { markdownView } from '../page/markdown-view.ts';
 import { safeLine } from '../page/safe-text.ts';
@@ -43,6 +43,7 @@ function roundsTab(): TabView {
 
 function contentsOf(round: Round, tz: string): readonly Node[] {
   const { status, started_at: startedAt, finished_at: finishedAt } = round;
+  const { glyph, word, role } = styleOfStatus(status);
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
   const facts = [
     startedAt === null ? '' : momentOf(Date.parse(startedAt), tz),
@@ -51,13 +52,7 @@ function contentsOf(round: Round, tz: string): readonly Node[] {
     money(round.cost_usd),
   ].filter((fact) => fact !== '');
   return [
-    h(
-      'h2',
-      {},
-      h('span', { class: `glyph is-${ROLES_OF_STATUS[status]}`, 'aria-hidden': 'true' }, stateStyleOf(status).glyph),
-      ` Round ${round.round_no} `,
-      h('span', { class: `is-${ROLES_OF_STATUS[status]}` }, status),
-    ),
+    h('h2', {}, glyphView(glyph, role), ` Round ${round.round_no} `, h('span', { class: `is-${role}` }, word)),
     h('p', { class: 'dim' }, facts.join(' · ')),
     ...part('asked', round.user_message),
     ...(round.tools.length === 0 ? [] : [h('h3', {}, 'used'), h('p', {}, h('bdi', {}, toolsText(round.tools)))]),

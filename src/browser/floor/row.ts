@@ -6,6 +6,7 @@ import { isLive, type Row } from '../../tui/state/office.ts';
 import type { Order } from '../../tui/state/order.ts';
 import { runStyleOf } from '../../tui/state/run-style.ts';
 import { h, setAttribute, setClass, setText } from '../page/element.ts';
+import { glyphView } from '../page/glyph.ts';
 import { bar } from '../page/graph.ts';
 import type { ItemView } from '../page/keyed.ts';
 import { safeLine } from '../page/safe-text.ts';
@@ -40,7 +41,7 @@ export const COLUMNS: readonly Column[] = [
 
 /** The elements of a row that change. */
 function makeParts(address: string) {
-  const [glyph, word] = [h('span', { class: 'glyph', 'aria-hidden': 'true' }), h('span', { class: 'word' })];
+  const [glyph, word] = [glyphView(), h('span', { class: 'word' })];
   const [progress, percent] = [bar(), h('span', { class: 'percent' })];
   const title = h('bdi');
   const link = h('a', { href: address }, title);

@@ -41,7 +41,7 @@ function makeParts() {
     h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, ...headings)),
     body,
   );
-  const [empty, end] = [h('p', { class: 'empty' }), h('div', { class: 'end' })];
+  const [empty, end] = [h('p', { class: 'empty dim' }), h('div', { class: 'end' })];
   const line = h('div', { class: 'line' }, caption, count);
   const element = h('section', { 'aria-labelledby': 'runs' }, line, table, empty, end);
   return { element, caption, count, headings, body, table, empty, end };

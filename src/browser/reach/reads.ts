@@ -19,6 +19,7 @@ export function makeReads(root: string, ask: Ask, credential: Credential): Reads
       messages: (id, query) => ask(of(id, 'messages-with-files'), query),
       files: (id) => ask(of(id, 'workspace/files')),
       contextUsage: (id) => ask(of(id, 'context-usage')),
+      runs: (id, query) => ask(`office-runs/session/${encodeURIComponent(id)}`, query),
       summary: (id) => ask(of(id, 'summary')),
       follow: (options = {}) => followOffice(open('stream'), options),
       followSession: (id, { replay, runId, ...options } = {}) => {

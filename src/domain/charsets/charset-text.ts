@@ -20,6 +20,15 @@ export async function decodeText(bytes: Uint8Array): Promise<DecodedText | undef
   return charset === undefined ? undefined : { text: decodeAs(bytes, charset), charset };
 }
 
+/** Reads bytes in the charset of their mark, else in the declared one, else in the likely one; undefined when they are no text. */
+export async function decodeDeclared(
+  bytes: Uint8Array,
+  declared: string | undefined,
+): Promise<DecodedText | undefined> {
+  const charset = markOf(bytes)?.charset ?? (declared === undefined ? undefined : charsetNamed(declared));
+  return charset === undefined ? decodeText(bytes) : { text: decodeAs(bytes, charset), charset };
+}
+
 /** The charsets that a text can be written in, by the label of `TextDecoder` for any of their names; undefined for others. */
 export function charsetNamed(name: string): Charset | undefined {
   try {

@@ -108,12 +108,13 @@ async function detectLegacy(bytes: Uint8Array): Promise<Charset | undefined> {
   if (confidence < LEAST_CONFIDENCE && isDense(sample)) return undefined;
   const name = encoding?.toLowerCase();
   const found = name === undefined ? undefined : LABELS[ALIASES[name] ?? name];
+  if (found !== undefined && confidence < LEAST_CONFIDENCE && isWestern(found, sample)) return 'windows-1252';
   if (found !== undefined) return likelierOf(found, sample);
   // Too little to say: a name, a sign of a currency.
   return mimeType === null || mimeType.startsWith('text/') ? 'windows-1252' : undefined;
 }
 
-/** How sure the detector has to be of bytes that look like none of the texts of people. */
+/** How sure the detector has to be of bytes that look like none of the texts of people, and of a few words in another script. */
 const LEAST_CONFIDENCE = 0.1;
 const DENSE_BYTES = 256;
 const LEAST_PLAIN_SHARE = 0.02;
@@ -123,6 +124,30 @@ function isDense(sample: Uint8Array): boolean {
   let plain = 0;
   for (const byte of sample) if (byte < 0x80) plain += 1;
   return sample.length >= DENSE_BYTES && plain < sample.length * LEAST_PLAIN_SHARE;
+}
+
+const OTHER_SCRIPT = String.raw`[\p{sc=Cyrl}\p{sc=Grek}\p{sc=Hebr}\p{sc=Arab}\p{sc=Thai}]`;
+/** Words of another script, and ones that have a letter of it beside ASCII: nobody's. */
+const OTHER_WORD = new RegExp(`${OTHER_SCRIPT}{2}`, 'gu');
+const MIXED_WORD = new RegExp(`[A-Za-z]${OTHER_SCRIPT}|${OTHER_SCRIPT}[A-Za-z]`, 'gu');
+/** Polish writes ni before vowels: this is ñ. */
+const ENYE = /ń[aeiouáéíóú]/i;
+/** µ, m² and m³, which are letters elsewhere, also in words: as bytes. */
+const UNITS = /\u00B5|(?<=m)[\u00B2\u00B3]/g;
+const WESTERN_LETTER = /[^\P{L}\p{ASCII}ªº]/u;
+const LETTER_IN_WORD = /[^\P{L}\p{ASCII}]\p{L}|\p{L}[^\P{L}\p{ASCII}]/u;
+
+/** Whether a guess makes little sense where Windows-1252 does: it mixes scripts in words, or makes letters of signs and of ñ. */
+function isWestern(found: Charset, sample: Uint8Array): boolean {
+  const reading = new TextDecoder(found).decode(sample);
+  const bytes = Buffer.from(sample).toString('latin1');
+  // What Windows-1252 leaves empty is no text of it.
+  if (MULTIBYTE.has(found) || /[\x81\x8D\x8F\x90\x9D]/.test(bytes)) return false;
+  const count = (pattern: RegExp) => reading.match(pattern)?.length ?? 0;
+  if (count(MIXED_WORD) > count(OTHER_WORD) || ENYE.test(reading)) return true;
+  const rest = Buffer.from(bytes.replaceAll(UNITS, ' '), 'latin1');
+  const hasSignsOnly = !WESTERN_LETTER.test(new TextDecoder('windows-1252').decode(rest));
+  return hasSignsOnly && !LETTER_IN_WORD.test(new TextDecoder(found).decode(rest));
 }
 
 /** The charsets of Windows, which have what others lack, are the likelier ones where a text is the same in both. */

@@ -1,9 +1,9 @@
 // What a turn would come to in tokens, without being accepted: the estimate that its stream would begin with.
 import type { KeyCaller } from '../../domain/people/user.ts';
+import { quotedHistory } from '../../domain/sessions/continued/quoted-history.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { Access } from '../access.ts';
 import { type ContinuedParts, makeContinuedSession } from './accepting/continued-session.ts';
-import { quotedHistory } from './accepting/quoted-history.ts';
 import type { TurnInput } from './turn.ts';
 
 export interface CountParts extends ContinuedParts {

@@ -4,8 +4,10 @@ import { stopwatch } from '../../terminal/durations.ts';
 import { money } from '../../terminal/money.ts';
 import { exactly, frameOf, type KeyHint, type Size } from '../frame/frame.ts';
 import { standingOf } from '../state/connection.ts';
+import { rowOfDesk } from '../state/desk-row.ts';
 import type { DeskState, Reading } from '../state/desk-state.ts';
-import { hasNodes, isLive, type Row } from '../state/office.ts';
+import { emptyWords } from '../state/desk-words.ts';
+import { hasNodes, type Row } from '../state/office.ts';
 import { runStyleOf } from '../state/run-style.ts';
 import { type AppState, officeShown } from '../state/state.ts';
 import { fit, GUARD, hasRightToLeft, shownWidth } from '../text/fit.ts';
@@ -106,13 +108,8 @@ function hintsOf({ tab }: DeskState): readonly KeyHint[] {
 
 /** Why there is nothing to show. */
 function emptyLine(screen: DeskState, width: number): Line {
-  const { tab, stream } = screen;
-  const reading = readingOf(screen);
-  const needsReading = tab !== 'live' && tab !== 'events';
-  const failure = needsReading ? (reading?.failure ?? null) : stream.failure;
-  if (failure !== null) return { spans: [cell(` ${failure.message}`, width - 2, 'failed')] };
-  const isReading = needsReading ? reading === undefined : stream.kind === 'connecting';
-  return { spans: [cell(isReading ? ' Reading…' : ' Nothing yet.', width - 2, 'dim')] };
+  const { text, role } = emptyWords(screen, readingOf(screen));
+  return { spans: [cell(` ${text}`, width - 2, role)] };
 }
 
 /** A title has so much of the line before anything else is left out for it. */
@@ -121,8 +118,7 @@ const TITLE_SHARE = 0.4;
 function titleLine(state: AppState, screen: DeskState, width: number): Line {
   const { sessionId } = screen;
   const office = officeShown(state);
-  const rows = [...office.rows.values()].filter((row) => row.sessionId === sessionId && row.title !== '');
-  const row = rows.find(isLive) ?? rows[0];
+  const row = rowOfDesk(state, screen);
   const stands = { worth: 100, span: standing(screen, state) };
   if (row === undefined) {
     const room = width - 4 - widthOfSpans([stands.span]);

@@ -30,7 +30,7 @@ function Desk({ client, state, screen, size, theme, dispatch }: ScreenProps<'des
     return () => controller.abort();
   }, [client, sessionId, dispatch, log.isAtEnd]);
   const view = viewOfDesk(state, screen, size);
-  useReading({ client, screen, view, dispatch });
+  useReading({ client, state, screen, view, dispatch });
   useSaving(client, screen, dispatch);
   usePages({ client, screen, view, dispatch });
   return h(Lines, { lines: deskFrame(state, screen, size), theme });

@@ -2,11 +2,10 @@
 import { compact, spokenMs } from '../../domain/figures.ts';
 import { momentOf } from '../../terminal/moments.ts';
 import { money } from '../../terminal/money.ts';
-import { stateStyleOf } from '../../terminal/states.ts';
 import type { RunRoundsWire } from '../../wire/office/session.ts';
 import { cell, EMPTY, type Line, lineByWorth, lineOf, span } from '../text/line.ts';
 import { type Rounds, roundSource } from '../feed/sources.ts';
-import { ROLES_OF_STATUS } from '../state/run-style.ts';
+import { styleOfStatus } from '../state/run-style.ts';
 import { folded, rememberLines, textLines } from '../transcript/blocks.ts';
 import { readNextOf, type Tab } from './tab.ts';
 
@@ -26,13 +25,9 @@ const linesOf = rememberLines((round: Round, { width, tz }, isUnfolded: boolean)
 
 function head(round: Round, width: number, tz: string): Line {
   const { status, started_at: startedAt, finished_at: finishedAt } = round;
-  const role = ROLES_OF_STATUS[status];
+  const { glyph, word, role } = styleOfStatus(status);
   const ms = startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
-  const left = [
-    span(`${stateStyleOf(status).glyph} `, role),
-    span(`Round ${round.round_no}`, 'strong'),
-    span(`  ${status}`, role),
-  ];
+  const left = [span(`${glyph} `, role), span(`Round ${round.round_no}`, 'strong'), span(`  ${word}`, role)];
   return lineByWorth(left, width, [
     { worth: 30, span: span(startedAt === null ? '' : `  ${momentOf(Date.parse(startedAt), tz)}`, 'dim') },
     { worth: 20, span: span(ms === null ? '' : `  ${spokenMs(ms)}`, 'dim') },

@@ -16,6 +16,7 @@ type OfficeReads = Pick<
   | 'files'
   | 'contextUsage'
   | 'summary'
+  | 'runs'
 >;
 
 /** The verbs, which throw ClientError. */

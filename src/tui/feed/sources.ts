@@ -1,5 +1,6 @@
 // What is read of a session besides its events, one source for each: the newest of it, and its past page by page.
 import type { OfficeMessagesWire, RunRoundsWire } from '../../wire/office/session.ts';
+import { HEADING } from '../state/desk-row.ts';
 import { type Page, type Pages, withNewest, withOlder } from './pages.ts';
 import type { Reads } from './reads.ts';
 
@@ -92,4 +93,11 @@ export const summarySource: Source = {
   name: 'summary',
   read: (client, sessionId) => client.office.summary(sessionId),
   changesWith: changesReads,
+};
+
+/** The newest run, for the heading of a desk. */
+export const headingSource: Source = {
+  name: HEADING,
+  read: async (client, sessionId) => (await client.office.runs(sessionId, { limit: 1 })).items,
+  changesWith: (type) => type.startsWith('run.'),
 };

@@ -1,5 +1,5 @@
 // How runs are styled: the glyph that their state has everywhere, the word for it, and its role.
-import { stateStyleOf } from '../../terminal/states.ts';
+import { stateStyleOf, wordOfStatus } from '../../terminal/states.ts';
 import type { RunStatus } from '../../domain/sessions/run.ts';
 import type { Role } from '../text/line.ts';
 import type { Row } from './office.ts';
@@ -33,8 +33,7 @@ export const MARKS: readonly string[] = Object.values(STYLES).map(
   ({ word }) => `${stateStyleOf(word).glyph} ${word === 'waiting' ? 'waits for its user' : word}`,
 );
 
-/** The role of each status of a run on its session's desk. */
-export const ROLES_OF_STATUS: Readonly<Record<RunStatus, Role>> = {
+const ROLES_OF_STATUS: Readonly<Record<RunStatus, Role>> = {
   queued: 'pending',
   running: 'running',
   finalizing: 'running',
@@ -43,3 +42,9 @@ export const ROLES_OF_STATUS: Readonly<Record<RunStatus, Role>> = {
   canceled: 'idle',
   incomplete: 'failed',
 };
+
+/** The style of a status of a run on its session's desk. */
+export function styleOfStatus(status: RunStatus): RunStyle {
+  const word = wordOfStatus(status);
+  return { word, role: ROLES_OF_STATUS[status], glyph: stateStyleOf(word).glyph };
+}

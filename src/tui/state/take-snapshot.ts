@@ -102,7 +102,8 @@ export function takeLastHour(office: Office, { step_seconds: seconds, teams }: L
   return { ...office, flows };
 }
 
-function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
+/** A row of what the daemon lists; `known`: as it was before. */
+export function rowOf(entity: EntityWire, known: Row | undefined, at: number): Row {
   // An older daemon doesn't report it.
   const modelWait = entity.model_wait ?? null;
   const row: Row = {

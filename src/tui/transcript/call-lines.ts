@@ -2,6 +2,7 @@
 import { spokenMs } from '../../domain/figures.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Entry } from '../feed/entries.ts';
+import { CUT, inputTexts } from '../state/call-words.ts';
 import { type ChangedLine, type Changes, changesOf } from '../state/changes.ts';
 import { fit, GUARD, hasRightToLeft, shownWidth, widthOf } from '../text/fit.ts';
 import { type Line, type Role, type Span, span, widthOfSpans } from '../text/line.ts';
@@ -39,7 +40,7 @@ export function callLines(call: Call, width: number, manner: CallManner): readon
 }
 
 const cutLine = (width: number): Line => ({
-  spans: [span(' '.repeat(MARGIN)), span(fit('… only the beginning; Messages has all of it', width - MARGIN), 'faint')],
+  spans: [span(' '.repeat(MARGIN)), span(fit(CUT, width - MARGIN), 'faint')],
 });
 
 function headLine({ text, name, input, result }: Call, width: number, isChosen: boolean): Line {
@@ -89,10 +90,7 @@ export function inputLines(name: string, input: JsonObject, width: number): read
   const changes = changesOf(name, input);
   const lines =
     changes === null
-      ? Object.entries(input).flatMap(([key, value]) => {
-          const text = typeof value === 'string' ? value : JSON.stringify(value);
-          return textLines(`${key}: ${text.trimEnd()}`, width, 'plain', MARGIN);
-        })
+      ? inputTexts(input).flatMap((text) => textLines(text.trimEnd(), width, 'plain', MARGIN))
       : changes.lines.flatMap((line) => changedLines(line, width));
   return folded(lines, UNFOLDED, width, MARGIN);
 }

@@ -105,6 +105,8 @@ test.skipIf(!hasTmux)('the pager gets the terminal, and gives it back to the vie
   server.emit(anEvent(1, 'tool_use', { tool_use_id: 'a', name: 'shell', input: { command: 'echo \u001b[5mhi' } }));
   const view = await open(server, 'COLORTERM=truecolor PAGER=less');
   await view.until('● live');
+  // The stream may be there before the rows.
+  await view.until('Plot the sales');
   view.press('Enter');
   await view.until('shell: echo');
   view.press('v');

@@ -1,8 +1,8 @@
 // The page of Office Mode in a real browser, before a scripted daemon that has bad days. Without Chromium these tests are skipped, and say so.
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { chromium } from '../../support/agent/browser-run.ts';
-import { type OfficePage, startOfficePage } from '../../support/http/office-page.ts';
+import { startOfficePage } from '../../support/http/office-page.ts';
 import {
   anEntity,
   anEvent,
@@ -11,9 +11,9 @@ import {
   type OfficeServer,
   runId,
   sessionId,
-  startOfficeServer,
 } from '../../support/http/office-server.ts';
-import { findings, type Look, look, startBrowser } from '../../support/publishing/look.ts';
+import { aDaemon, KEY, type VisitOptions, visitOffice } from '../../support/http/office-visit.ts';
+import { findings, look, startBrowser } from '../../support/publishing/look.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
 let browser: Browser;
@@ -22,46 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-interface Visit extends Look {
-  readonly daemon: OfficeServer;
-  readonly office: OfficePage;
-  /** What is on the page. */
-  readonly text: () => Promise<string>;
-  readonly until: (text: string | RegExp) => Promise<unknown>;
-}
-
-const KEY = 'ek-looks-on';
-
-/** Opens a place of the office, with a cookie unless it is to log in. */
-async function visit(
-  daemon: OfficeServer,
-  { place = '', isKnown = true, ...options }: { place?: string; isKnown?: boolean } & BrowserContextOptions = {},
-): Promise<Visit> {
-  const office = await startOfficePage(daemon);
-  onTestFinished(() => office.close());
-  office.keys.add(KEY);
-  office.codes.add('first');
-  const seen = await look(browser, `${office.root}${place}${isKnown ? '#code=first' : ''}`, options);
-  onTestFinished(() => seen.close());
-  const text = () => seen.page.locator('#office').innerText();
-  const until = async (wanted: string | RegExp) => {
-    const isThere = async () => {
-      const now = await text();
-      return typeof wanted === 'string' ? now.includes(wanted) : wanted.test(now);
-    };
-    return waitFor(isThere, { what: String(wanted) }).catch(async (error: unknown) => {
-      throw new Error(`${String(wanted)} is not in:\n${await text()}\n${seen.complaints.join('\n')}`, { cause: error });
-    });
-  };
-  return { ...seen, daemon, office, text, until };
-}
-
-async function aDaemon(...given: Parameters<typeof startOfficeServer>): Promise<OfficeServer> {
-  const daemon = await startOfficeServer(...given);
-  daemon.ofSession.set('run-rounds', { session_id: sessionId(1), items: [], total: 0, limit: 1, offset: 0 });
-  onTestFinished(() => daemon.die());
-  return daemon;
-}
+const visit = (daemon: OfficeServer, options?: VisitOptions) => visitOffice(browser, daemon, options);
 
 const titles = (page: Page) => page.locator('.runs tbody td.title').allInnerTexts();
 

@@ -57,6 +57,12 @@ test('a web page is read as text, in the character set that it names', async () 
   expect(text).toContain('- haute');
   expect(text).toContain('more (https://tides.example/)');
   expect(text).not.toContain('x()');
+  expect(text.endsWith(`\n${readAs('windows-1252')}`)).toBe(true);
+});
+
+test('the mark of a page comes before what it names', async () => {
+  const page = Buffer.from('\ufeff<meta charset=gb2312><p>Marées');
+  expect(await read(page, 'page.html')).toEqual({ text: 'Marées' });
 });
 
 const readAs = (charset: string) => `[The file is not UTF-8; it was read as ${charset}.]`;

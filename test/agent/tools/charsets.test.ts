@@ -126,6 +126,15 @@ test('a file of 4 MB is read in one charset from its first line to its last', as
     );
 });
 
+test('a part that is UTF-8 by chance is read in the charset of the file', async () => {
+  const rows = ['编号,名称\n', '1,产品\n', '2,模\n', '3,plain\n'];
+  const file = open(encoded(rows.join(''), 'gb18030'));
+  const note = 'The file is not UTF-8; it was read as gb18030.';
+  expect((await file.run(readFile, { path: 'file' })).output).toBe(`${rows.join('')}[${note}]`);
+  const { output } = await file.run(readFile, { path: 'file', offset: 3, limit: 1 });
+  expect(output).toBe(`2,模\n[${note} Lines 3-3 of a file of 30 bytes; continue with offset 4.]`);
+});
+
 test('binary data without a zero is no text', async () => {
   const noise = Buffer.from(Array.from({ length: 9_000 }, (_, i) => 1 + ((i * i * 31 + i * 7) % 255)));
   const file = open(noise);

@@ -101,11 +101,18 @@ test.each([
     Buffer.from('<meta http-equiv=x content="text/html; charset=iso-8859-1">caf\xe9.', 'latin1'),
   ],
   ['XML', 'text/xml', Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?>caf\xe9.', 'latin1')],
+  ['its mark', 'text/html; charset=gb2312', Buffer.from('\ufeff<meta charset=gb2312>café.')],
   ['its first bytes', 'text/plain', Buffer.from('\ufeffcafé.', 'utf16le')],
   ['nobody', 'text/plain', Buffer.from('café.')],
   ['nobody, rightly,', 'text/plain; charset=klingon', Buffer.from('caf\xe9.', 'latin1')],
 ])('text is read in the encoding that %s names', async (_, type, body) => {
   expect((await fetchFrom(serving(type, body))).output).toMatch(/café\.$/);
+});
+
+test('the charset of what is not UTF-8 is said', async () => {
+  const { output } = await fetchFrom(serving('text/plain', Buffer.from('caf\xe9.', 'latin1')));
+  expect(output).toContain('\nType: text/plain\nRead as: windows-1252\n');
+  expect((await fetchFrom(serving('text/plain', 'café.'))).output).not.toContain('Read as');
 });
 
 test('an error page is reported as a failure', async () => {

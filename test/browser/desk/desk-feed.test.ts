@@ -53,7 +53,7 @@ const screen = () => state.screens[0] as DeskState;
 /** The page is drawn every 100 ms, and shows this of its tab. */
 async function drawn(sight: Sight, times: number): Promise<void> {
   for (let at = 0; at < times; at += 1) {
-    feed.look({ screen: screen(), data: undefined, tz: 'UTC' }, {}, sight);
+    feed.look({ screen: screen(), data: undefined, tz: 'UTC' }, [], sight);
     await vi.advanceTimersByTimeAsync(100);
   }
 }

@@ -1,9 +1,12 @@
 // Whose document is read next: one user's, however many they are and however long they take, keep nobody else's waiting.
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { DocumentText } from '../../../src/agent/port/services.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
 import { makeHalt } from '../../../src/domain/halt.ts';
-import type { DocumentSource } from '../../../src/execution/brief/document-reader.ts';
+import { type DocumentSource, makeDocumentReader } from '../../../src/execution/brief/document-reader.ts';
 import { makeDocumentTurns } from '../../../src/execution/brief/document-turns.ts';
+import { makeLog } from '../../../src/log/log.ts';
+import { aPdf } from '../../support/files/documents.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 
 const settle = () => new Promise(setImmediate);
@@ -113,4 +116,21 @@ test('what could not be read is not kept, and the next one tries it', async () =
   await finish('a');
   expect(await Promise.all(both)).toEqual([null, { text: 'a' }]);
   expect(began).toEqual(['a', 'a']);
+});
+
+test('users whose documents used up their CPU time have one process together, and leave the other to the rest', async () => {
+  const reader = makeDocumentReader({ clock: systemClock, log: makeLog({ level: 'fatal' }), maxCpuMs: 1_500 });
+  onTestFinished(() => reader.stop());
+  const turns = makeDocumentTurns(reader, systemClock);
+  const unknown = { find: async () => undefined, keep: async () => undefined };
+  const read = async (userSeq: number, load: () => Promise<Uint8Array>) =>
+    turns.read({ load, name: 'a', mimeType: '' }, unknown, { userSeq, off: makeHalt() });
+  const endless = aPdf(Array.from({ length: 10_000 }, () => 'High water'));
+  const hostile = await Promise.all([1, 2].map((user) => read(user, async () => endless)));
+  for (const end of hostile) expect(end).toEqual({ fault: 'took too long to be read' });
+  const loading = Promise.withResolvers<Uint8Array>();
+  const waiting = [1, 2].map((user) => read(user, () => loading.promise));
+  expect(await read(3, async () => Buffer.from('High water.'))).toEqual({ text: 'High water.' });
+  loading.resolve(Buffer.from('Low water.'));
+  expect(await Promise.all(waiting)).toEqual([{ text: 'Low water.' }, { text: 'Low water.' }]);
 });

@@ -142,6 +142,8 @@ test('a round: what was asked, used and answered', () => {
      ↑↓ scroll  1-7 tabs  ⏎ unfold  v pager  G newest  Esc back    ? help"
   `);
   expect(frame(press(state, 'enter'))).toContain('four');
+  const stopped = { data: pages([round({ status: 'canceled' })]), failure: null };
+  expect(frame(shown('rounds', { readings: { rounds: stopped } }))).toContain('- Round 1  stopped');
 });
 
 test('the window of the model as a bar, whose parts are as wide as their shares', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { desk } from '../../../src/tui/state/desk-state.ts';
 import { floor } from '../../../src/tui/state/screens.ts';
-import { anEntity, anEvent, aSnapshot, sessionId, startOfficeServer } from '../../support/http/office-server.ts';
+import { anEntity, anEvent, aSnapshot, AT, sessionId, startOfficeServer } from '../../support/http/office-server.ts';
 import { openOfficeView } from '../../support/terminal/office-view.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -51,6 +51,19 @@ test('a daemon that dies and rises: the heading says so, and the text continues 
   await server.rise();
   await view.until(/Plot.*● live[^]*line 5\./);
   expect(texts(view)).toEqual(upTo(5));
+});
+
+test('the heading of a session that no snapshot has room for is its newest run, read once', async () => {
+  const { server, open, reads } = await watch();
+  const over = { status: 'completed', detail: null, finished_at: new Date(AT).toISOString() } as const;
+  server.ofSession.set('', { session_id: sessionId(2), items: [anEntity(2, over)], total: 1, limit: 1, offset: 0 });
+  const known = open();
+  await known.until(/Plot.*● live[^]*line 3\./);
+  expect(reads('office-runs')).toBe(0);
+  const view = openOfficeView({ url: server.url(), screens: [floor(), desk(sessionId(2))] });
+  onTestFinished(view.close);
+  await view.until(/✓ Plot the sales of quarter 2.*Ann Arbor.*\$0\.07.*● live/);
+  expect(reads('office-runs')).toBe(1);
 });
 
 test('a gap of more than a page is filled, also right after the page that it began with', async () => {

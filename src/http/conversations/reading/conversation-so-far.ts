@@ -12,6 +12,7 @@ import {
   nothingSaidUnder,
   type Said,
 } from '../../../domain/sessions/continued/history-chain.ts';
+import { MOST_QUOTED } from '../../../domain/sessions/continued/quoted-history.ts';
 import { isSideRequest } from '../../../domain/sessions/continued/side-requests.ts';
 import { unprocessable } from '../../../domain/errors.ts';
 import type { Conversation } from '../../../operations/turns/turn.ts';
@@ -31,9 +32,6 @@ export interface ReadingParts {
   /** Characters of one message; nobody says more here. */
   readonly maxCharacters: number;
 }
-
-/** Characters of what was said before that are kept to be quoted; of older ones, nothing. */
-const MOST_QUOTED = 200_000;
 
 /** Throws `unprocessable` for a name that is too long. */
 export async function readConversation(
@@ -77,7 +75,7 @@ function nameOf(
 interface Earlier {
   /** Null where a message has more than can be read. */
   readonly links: readonly Link[] | null;
-  /** The end of it. */
+  /** The end of it: more than a quote of it has, where that is more. */
   readonly earlier: readonly Said[];
   /** What its first user message says; undefined without one. */
   readonly first: string | undefined;
@@ -97,15 +95,20 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
     if (role === 'user') first ??= said.text;
     if (text === undefined) isWhole = false;
     else chains.add(said);
-    earlier.push(said);
-    held += said.text.length;
-    while (held > MOST_QUOTED && earlier.length > 1) held -= earlier.shift()!.text.length;
+    earlier.push({ role, text: endOf(said.text) });
+    held += earlier.at(-1)!.text.length;
+    while (held - earlier[0]!.text.length > MOST_QUOTED) held -= earlier.shift()!.text.length;
     sinceTurn += said.text.length + 1_000;
     if (sinceTurn < LONG_TEXT) continue;
     sinceTurn = 0;
     await nextTurn();
   }
   return { links: isWhole ? chains.links() : null, earlier, first };
+}
+
+/** What of a text may be quoted, as a copy: a slice would hold the whole. */
+function endOf(text: string): string {
+  return text.length <= MOST_QUOTED ? text : Buffer.from(text.slice(-MOST_QUOTED - 1)).toString();
 }
 
 /** All text of a message; undefined where that is more than can be read. */

@@ -100,8 +100,8 @@ function render({ at, overview, teams, runs }: FloorSnapshot, root: string, time
 }
 
 function row(run: FloorSnapshot['runs'][number]): Html {
-  const { status, sessionTitle, username, fullName, startedAt, finishedAt, at, totalTokens, costUsd, error } = run;
+  const { status, title, username, fullName, startedAt, finishedAt, at, totalTokens, costUsd, error } = run;
   const shown = OFFICE_STATUS[status] === 'idle' ? 'stopped' : OFFICE_STATUS[status];
-  return html`<tr><td>${shown}</td><td class="t" dir="auto">${sessionTitle}</td><td dir="auto">${fullName === '' ? username : fullName}</td><td class="t" dir="auto">${error?.message ?? detailOf(run)}</td><td class="n">${stopwatch(elapsedSeconds(startedAt, finishedAt ?? at) * 1_000)}</td><td class="n">${compact(totalTokens)}</td><td class="n">${money(costUsd)}</td></tr>
+  return html`<tr><td>${shown}</td><td class="t" dir="auto">${title}</td><td dir="auto">${fullName === '' ? username : fullName}</td><td class="t" dir="auto">${error?.message ?? detailOf(run)}</td><td class="n">${stopwatch(elapsedSeconds(startedAt, finishedAt ?? at) * 1_000)}</td><td class="n">${compact(totalTokens)}</td><td class="n">${money(costUsd)}</td></tr>
 `;
 }

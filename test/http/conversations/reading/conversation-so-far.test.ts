@@ -1,10 +1,12 @@
-// What a request says of its conversation.
+// What a request says of its conversation, and what is kept of the messages that it resends.
 import { expect, test } from 'vitest';
 import { linkAfter, NOTHING_SAID, type Said } from '../../../../src/domain/sessions/continued/history-chain.ts';
+import { MOST_QUOTED } from '../../../../src/domain/sessions/continued/quoted-history.ts';
 import { NO_SPOOLED_STRINGS } from '../../../../src/http/body/spooled-strings.ts';
 import { readConversation } from '../../../../src/http/conversations/reading/conversation-so-far.ts';
 
 const PARTS = { spooled: NO_SPOOLED_STRINGS, maxCharacters: 1_000 };
+const LONG_PARTS = { ...PARTS, maxCharacters: 1_000_000 };
 const user = (text: string): Said => ({ role: 'user', text });
 const assistant = (text: string): Said => ({ role: 'assistant', text });
 const messagesOf = (said: readonly Said[]) => said.map(({ role, text }) => ({ role, content: text }));
@@ -46,4 +48,23 @@ test('a name that is too long is refused, also one that is so long that only its
     );
   for (const name of ['x'.repeat(257), 'stand-in']) await expect(named(name)).rejects.toThrow('metadata.chat');
   expect((await named('x'.repeat(256))).name).toHaveLength(256);
+});
+
+async function earlierOf(...texts: string[]) {
+  const messages = [...texts, 'And now?'].map((content) => ({ role: 'user', content }));
+  const { earlier } = await readConversation({ by: 'history' }, { messages, metadata: {}, headers: {} }, LONG_PARTS);
+  return earlier.map(({ text }) => text);
+}
+
+test('of a long message its end is kept, and of many the newest', { tags: ['M1-history'] }, async () => {
+  expect(await earlierOf('One.', 'Two.')).toEqual(['One.', 'Two.']);
+  const [kept, ...more] = await earlierOf('Gone.', `${'x'.repeat(900_000)} The end.`);
+  expect(more).toEqual([]);
+  expect(kept).toMatch(/x The end\.$/);
+  // A quote of it says that it is not all.
+  expect(kept!.length).toBe(MOST_QUOTED + 1);
+  const many = await earlierOf(...Array.from({ length: 50 }, (_, at) => `${at} ${'y'.repeat(10_000)}`));
+  expect(many).toHaveLength(20);
+  expect(many.at(-1)).toMatch(/^49 /);
+  expect(many.join('').length).toBeGreaterThan(MOST_QUOTED);
 });
