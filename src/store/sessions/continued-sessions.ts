@@ -20,8 +20,12 @@ export interface FoundContinuation {
 }
 
 const NAMED = `SELECT seq FROM sessions WHERE key_seq = ? AND client_name = ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1`;
+// Past those whose session is deleted, but not past many: a link may be that of very many runs.
 const after = (column: 'history_answered' | 'history_streamed') =>
-  `SELECT seq, session_seq FROM runs WHERE key_seq = ? AND ${column} = ? ORDER BY seq DESC LIMIT 1`;
+  `SELECT latest.seq, latest.session_seq
+   FROM (SELECT seq, session_seq FROM runs WHERE key_seq = ? AND ${column} = ? ORDER BY seq DESC LIMIT 64) AS latest
+   CROSS JOIN sessions s ON s.seq = latest.session_seq
+   WHERE s.deleted_at IS NULL ORDER BY latest.seq DESC LIMIT 1`;
 const [ANSWERED, STREAMED] = [after('history_answered'), after('history_streamed')];
 const CONTINUABLE = `SELECT s.id AS sessionId, r.finished_at IS NULL AS isBusy, r.idempotency_key AS idempotencyKey,
     r.opened_session AS opened
@@ -30,7 +34,7 @@ const CONTINUABLE = `SELECT s.id AS sessionId, r.finished_at IS NULL AS isBusy, 
 
 type ContinuableRow = Omit<Continuable, 'isBusy' | 'opened'> & { readonly isBusy: number; readonly opened: number };
 
-/** The verb. Each look-up takes one row of an index. */
+/** The verb. Each look-up takes a few rows of an index. */
 export function makeContinuedSessions({ read }: Database) {
   return {
     /**

@@ -62,6 +62,25 @@ test("the AI SDK's default provider streams, each text between calls by itself",
   expect(types).toContain('finish');
 });
 
+test('a client that keeps each streamed text between calls as an item, and resends them, goes on in its session', {
+  tags: ['M1-history', 'M3-stream'],
+}, async () => {
+  const made = { user: daemon.adminName, scope: 'conversation', continue_by: 'history' };
+  const { key } = (await daemon.admin('POST', '/api/v1/keys', made)) as { key: string };
+  const client = new OpenAI({ apiKey: key, baseURL: `${daemon.url}/openapi/v1`, maxRetries: 0 });
+  model.enqueue(work, { text: 'It is empty.' });
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'What is there?' }];
+  let session: string | undefined;
+  for await (const event of await client.responses.create({ model: 'm', input: [...input], stream: true })) {
+    if (event.type === 'response.output_item.done') input.push(event.item as OpenAI.Responses.ResponseOutputMessage);
+    if (event.type === 'response.completed') session = event.response.conversation!.id;
+  }
+  expect(input).toHaveLength(3);
+  const next = await client.responses.create({ model: 'm', input: [...input, { role: 'user', content: 'And now?' }] });
+  expect(next.conversation!.id).toBe(session);
+  expect(lastSent()).not.toContain('earlier_conversation');
+});
+
 test("the AI SDK's default provider gets a structured result", { tags: ['M3-format'] }, async () => {
   model.enqueue(submit({ metres: 3 }));
   const output = Output.object({ schema: z.object({ metres: z.number() }) });

@@ -7,7 +7,7 @@ import { type ContinueBy, MAX_CLIENT_NAME } from '../../../domain/sessions/conti
 import {
   type Link,
   linkAfter,
-  linksAfter,
+  makeChains,
   NOTHING_SAID,
   nothingSaidUnder,
   type Said,
@@ -40,7 +40,7 @@ export async function readConversation(
   parts: ReadingParts,
 ): Promise<Conversation> {
   if (by.by === 'never') return BESIDE;
-  const name = 'field' in by ? nameOf(by, request) : null;
+  const name = 'field' in by ? nameOf(by, request, parts) : null;
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
   const before = request.messages.slice(0, Math.max(last, 0));
   const begun = name === null ? [NOTHING_SAID] : [nothingSaidUnder(name), NOTHING_SAID];
@@ -61,10 +61,15 @@ export async function readConversation(
 const BESIDE: Conversation = { name: null, resent: [], asked: null, earlier: [], isSideRequest: true };
 
 /** What the client calls the conversation; null where it says nothing. */
-function nameOf({ by, field }: Extract<ContinueBy, { field: string }>, { metadata, headers }: ConversationRequest) {
+function nameOf(
+  { by, field }: Extract<ContinueBy, { field: string }>,
+  { metadata, headers }: ConversationRequest,
+  { spooled }: ReadingParts,
+) {
   const found = by === 'header' ? headers[field] : metadata[field];
   if (typeof found !== 'string' || found === '') return null;
-  if (found.length > MAX_CLIENT_NAME)
+  // A very long one is a short stand-in here, another one each time.
+  if (found.length > MAX_CLIENT_NAME || spooled.find(found) !== undefined)
     throw unprocessable(by === 'header' ? field : `metadata.${field}`, `must be at most ${MAX_CLIENT_NAME} characters`);
   return found;
 }
@@ -80,7 +85,8 @@ interface Earlier {
 
 /** Holds one text at a time, and what may be quoted. The loop turns in between. */
 async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
-  let links: readonly Link[] | null = begun;
+  const chains = makeChains(begun);
+  let isWhole = true;
   let [held, sinceTurn] = [0, 0];
   let first: string | undefined;
   const earlier: Said[] = [];
@@ -89,7 +95,8 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
     const text = await textOf(content, parts);
     const said = { role, text: text ?? '' } as const;
     if (role === 'user') first ??= said.text;
-    links = links === null || text === undefined ? null : linksAfter(links, said);
+    if (text === undefined) isWhole = false;
+    else chains.add(said);
     earlier.push({ role, text: endOf(said.text) });
     held += earlier.at(-1)!.text.length;
     while (held - earlier[0]!.text.length > MOST_QUOTED) held -= earlier.shift()!.text.length;
@@ -98,7 +105,7 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
     sinceTurn = 0;
     await nextTurn();
   }
-  return { links, earlier, first };
+  return { links: isWhole ? chains.links() : null, earlier, first };
 }
 
 /** What of a text may be quoted, as a copy: a slice would hold the whole. */

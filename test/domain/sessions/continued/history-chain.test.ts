@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import {
   linkAfter,
+  makeChains,
   NOTHING_SAID,
   nothingSaidUnder,
   type Said,
@@ -45,6 +46,28 @@ test("what clients change between requests doesn't: blanks, reminders, thinking,
   ])
     expect(linkOf(user(asked!), assistant(''), assistant(answered!))).toBe(TIDES);
   expect(linkOf(user('What are <think>tides?'), assistant('The sea, moved by the moon.'))).not.toBe(TIDES);
+});
+
+test('messages of the assistant in a row are one; with one of its user between them, even an empty one, they are two', {
+  tags: ['M1-history'],
+}, () => {
+  const chained = (...said: Said[]) => {
+    const chains = makeChains([NOTHING_SAID, nothingSaidUnder('ann')]);
+    for (const one of said) chains.add(one);
+    // Asking for them changes nothing.
+    expect(chains.links()).toEqual(chains.links());
+    return chains.links().map((link) => link.toString('hex'));
+  };
+  const [asked, more] = [user('What are tides?'), user('And storms?')];
+  const divided = [assistant('The sea,'), assistant(''), assistant('moved by the moon.')];
+  expect(chained(asked, ...divided)[0]).toBe(TIDES);
+  const whole = assistant('The sea, moved by the moon.');
+  expect(chained(asked, ...divided, more)).toEqual(chained(asked, whole, more));
+  expect(chained(asked, whole, more)[0]).toBe(linkOf(asked, whole, more));
+  expect(chained(asked, whole)[1]).toBe([asked, whole].reduce(linkAfter, nothingSaidUnder('ann')).toString('hex'));
+  const apart = [assistant('The sea,'), user(''), assistant('moved by the moon.')];
+  expect(chained(asked, ...apart)[0]).toBe(linkOf(asked, ...apart));
+  expect(chained(asked, ...apart)[0]).not.toBe(TIDES);
 });
 
 test('a text of many open tags takes no longer than its length', () => {

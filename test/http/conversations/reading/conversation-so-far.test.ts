@@ -1,14 +1,58 @@
-// What is kept of the messages that a client resends.
+// What a request says of its conversation, and what is kept of the messages that it resends.
 import { expect, test } from 'vitest';
+import { linkAfter, NOTHING_SAID, type Said } from '../../../../src/domain/sessions/continued/history-chain.ts';
 import { MOST_QUOTED } from '../../../../src/domain/sessions/continued/quoted-history.ts';
+import { NO_SPOOLED_STRINGS } from '../../../../src/http/body/spooled-strings.ts';
 import { readConversation } from '../../../../src/http/conversations/reading/conversation-so-far.ts';
-import type { SpooledStrings } from '../../../../src/http/body/spooled-strings.ts';
 
-const parts = { spooled: { find: () => undefined } as unknown as SpooledStrings, maxCharacters: 1_000_000 };
+const PARTS = { spooled: NO_SPOOLED_STRINGS, maxCharacters: 1_000 };
+const LONG_PARTS = { ...PARTS, maxCharacters: 1_000_000 };
+const user = (text: string): Said => ({ role: 'user', text });
+const assistant = (text: string): Said => ({ role: 'assistant', text });
+const messagesOf = (said: readonly Said[]) => said.map(({ role, text }) => ({ role, content: text }));
+const read = (...said: readonly Said[]) =>
+  readConversation({ by: 'history' }, { messages: messagesOf(said), metadata: {}, headers: {} }, PARTS);
+
+test('texts between tool calls that a client resends one by one are what its run has streamed', {
+  tags: ['M1-history', 'M3-stream'],
+}, async () => {
+  const streamed = [user('Look.'), assistant('I look.Found.')].reduce(linkAfter, NOTHING_SAID);
+  const { resent, asked } = await read(user('Look.'), assistant('I look.'), assistant('Found.'), user('And now?'));
+  expect(resent).toEqual([streamed]);
+  expect(asked).toEqual(linkAfter(streamed, user('And now?')));
+  // What a failed run has left unanswered are two messages.
+  const unanswered = await read(user('Look.'), user('Look again.'), assistant('Found.'), user('And now?'));
+  expect(unanswered.resent).toEqual([
+    [user('Look.'), user('Look again.'), assistant('Found.')].reduce(linkAfter, NOTHING_SAID),
+  ]);
+});
+
+test('what says nothing, or more than can be read, is looked for nowhere', { tags: ['M1-history'] }, async () => {
+  expect((await read(user('Begin.'))).resent).toEqual([]);
+  expect((await read(user(''), assistant(''), user('Begin.'))).resent).toEqual([]);
+  const long = { role: 'assistant', content: [{ text: 'x'.repeat(1_001) }] };
+  const messages = [{ role: 'user', content: 'Look.' }, long, { role: 'user', content: 'And now?' }];
+  const unread = await readConversation({ by: 'history' }, { messages, metadata: {}, headers: {} }, PARTS);
+  expect([unread.resent, unread.asked]).toEqual([[], null]);
+});
+
+test('a name that is too long is refused, also one that is so long that only its stand-in is here', {
+  tags: ['M1-name'],
+}, async () => {
+  const spooled = { find: (text: string) => (text === 'stand-in' ? { pieces: async function* () {} } : undefined) };
+  const named = (name: string) =>
+    readConversation(
+      { by: 'metadata', field: 'chat' },
+      { messages: messagesOf([user('Begin.')]), metadata: { chat: name }, headers: {} },
+      { ...PARTS, spooled },
+    );
+  for (const name of ['x'.repeat(257), 'stand-in']) await expect(named(name)).rejects.toThrow('metadata.chat');
+  expect((await named('x'.repeat(256))).name).toHaveLength(256);
+});
 
 async function earlierOf(...texts: string[]) {
   const messages = [...texts, 'And now?'].map((content) => ({ role: 'user', content }));
-  const { earlier } = await readConversation({ by: 'history' }, { messages, metadata: {}, headers: {} }, parts);
+  const { earlier } = await readConversation({ by: 'history' }, { messages, metadata: {}, headers: {} }, LONG_PARTS);
   return earlier.map(({ text }) => text);
 }
 
