@@ -123,12 +123,12 @@ export function makeConversations({
     const { res, takeRoom } = exchange;
     const { headers, input, stream, ignored } = await readTurn(wire, exchange, caller, settings());
     const traceParent = traceParentOf(exchange.req.headers['traceparent'] as string | undefined);
-    const { run, replayed } = await whileThere(res, (left) =>
+    const { run, replayed, historyTaken } = await whileThere(res, (left) =>
       operations.acceptTurn(caller, input, { left, takeRoom, traceParent }),
     );
     await exchange.letGoOfBody();
     nameRun(res, run);
-    nameIgnored(res, ignored);
+    nameIgnored(res, historyTaken === true ? ignored.filter((part) => part !== 'history') : ignored);
     if (replayed) setHeaders(res, { 'Idempotency-Replayed': 'true' });
     return { run, headers, stream, isBackground: input.background !== null, repeatable: input.idempotencyKey !== null };
   }
@@ -176,7 +176,7 @@ export function makeConversations({
   };
 }
 
-/** The turn that a request asks for, and which parts of it have no effect. */
+/** The turn that a request asks for, and which parts of it have no effect; `history` may have, which its place decides. */
 async function readTurn<B>(
   wire: Pick<ConversationWire<B, object>, 'read' | 'said'>,
   exchange: Turn<B>,
@@ -190,8 +190,7 @@ async function readTurn<B>(
   const parts: ContentParts = { maxUploadBytes: maxUploadSizeMb * MB, maxTextBytes, spooled, text };
   const { input, stream, ignored } = await wire.read(exchange.body, parts, saidIn(headers));
   const conversation = await conversationOf(wire, exchange, caller, parts);
-  const unread = conversation === null ? ignored : ignored.filter((part) => part !== 'history');
-  return { headers, stream, input: { ...input, conversation }, ignored: unread };
+  return { headers, stream, input: { ...input, conversation }, ignored };
 }
 
 /** Null where the key's sessions are continued by their ids alone. */

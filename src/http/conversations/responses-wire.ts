@@ -37,14 +37,17 @@ export async function readResponsesTurn(
   const { metadata } = request;
   const named = sessionNamed(request, headers);
   const isNamed = named.sessionId !== null;
-  const previousRunId = request.previous_response_id ?? (isNamed ? null : runReferredTo(request.input));
+  const referred = isNamed || request.previous_response_id ? null : referenceIn(request.input);
+  const previousRunId = request.previous_response_id ?? referred?.runId ?? null;
+  // What is before the item is in its session.
+  const items = typeof request.input === 'string' ? [] : request.input.slice(referred?.behind ?? 0);
   const format = request.text?.format ?? null;
   const forced = readForcedTool(request, 'responses');
   const result = resultOf(forced, format && asResponseFormat(format), 'text.format.schema');
   const unusedTools = countTools(request, 'responses') - Number(forced !== null);
   return {
     stream: request.stream ?? false,
-    ignored: ignoredIn(typeof request.input === 'string' ? [] : request.input, unusedTools),
+    ignored: ignoredIn(items, unusedTools),
     input: {
       protocol: 'responses',
       model: request.model,
@@ -82,10 +85,13 @@ function sessionNamed(request: ResponsesRequest, headers: TurnHeaders): ReturnTy
   return { ...named, sessionId: session };
 }
 
-/** The run of the last item that the input refers to by its id, as the AI SDK resends what was said; null without one. */
-function runReferredTo(input: ResponsesRequest['input']): string | null {
-  const reference = typeof input === 'string' ? undefined : input.findLast(({ type }) => type === 'item_reference');
-  return typeof reference?.id === 'string' ? runIdOfItem(reference.id) : null;
+/** The run of the last item that the input refers to by its id, as the AI SDK resends what was said, and where that ends; null without one. */
+function referenceIn(input: ResponsesRequest['input']) {
+  if (typeof input === 'string') return null;
+  const at = input.findLastIndex(({ type }) => type === 'item_reference');
+  const id = input[at]?.id;
+  const runId = typeof id === 'string' ? runIdOfItem(id) : null;
+  return runId === null ? null : { runId, behind: at + 1 };
 }
 
 /** The items that are messages. */

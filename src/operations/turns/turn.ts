@@ -89,4 +89,6 @@ export interface AcceptedTurn {
   readonly run: Run;
   /** True when an earlier request with the same idempotency key made this run. */
   readonly replayed: boolean;
+  /** Set where what its client resends of the conversation is known in the session, or quoted there. */
+  readonly historyTaken?: boolean;
 }

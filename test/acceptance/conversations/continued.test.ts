@@ -49,14 +49,19 @@ async function frontEnd(continueBy: string, headers: Record<string, string> = {}
       const { data, response } = await client.chat.completions
         .create({ model: 'errand', messages: [...messages] }, more)
         .withResponse();
-      return { session: response.headers.get('x-session-id')!, answer: data.choices[0]!.message.content! };
+      const ignored = response.headers.get('x-errand-ignored');
+      return { session: response.headers.get('x-session-id')!, answer: data.choices[0]!.message.content!, ignored };
     }
     const { data, response } = await client.chat.completions
       .create({ model: 'errand', messages: [...messages], stream: true }, more)
       .withResponse();
     let answer = '';
     for await (const chunk of data) answer += chunk.choices[0]?.delta.content ?? '';
-    return { session: response.headers.get('x-session-id')!, answer };
+    return {
+      session: response.headers.get('x-session-id')!,
+      answer,
+      ignored: response.headers.get('x-errand-ignored'),
+    };
   };
   return {
     key,
@@ -267,6 +272,25 @@ test('a key whose sessions nobody comes back to makes only such, unless one is n
   expect(thrown()).toEqual([1, 1]);
   await send(said.slice(0, 2), { sessionId: sessions[0]! });
   expect(thrown()).toEqual([0, 1]);
+});
+
+test('a reply says that what was before is ignored, unless its session has it or begins with it', {
+  tags: ['M1-ignored'],
+}, async () => {
+  const elsewhere = [
+    { role: 'user', content: 'I am Ada.' },
+    { role: 'assistant', content: 'Hello, Ada.' },
+    { role: 'user', content: 'Who am I? [[text=Ada.]]' },
+  ] as const;
+  expect((await (await frontEnd('never')).send(elsewhere)).ignored).toBe('history');
+  const byHistory = await frontEnd('history');
+  const { session, ignored } = await byHistory.send(elsewhere);
+  expect(ignored).toBeNull();
+  expect((await byHistory.send(elsewhere, { sessionId: session })).ignored).toBe('history');
+  const named = await frontEnd('header:X-Chat', { 'X-Chat': 'ada' });
+  expect((await named.say('Begin. [[text=Begun.]]')).ignored).toBeNull();
+  expect((await named.say('Go on. [[text=Gone on.]]', { stream: true })).ignored).toBeNull();
+  expect((await named.send(elsewhere)).ignored).toBe('history');
 });
 
 test('a request that is repeated with its key finds its run, wherever the conversation stands', {

@@ -96,6 +96,23 @@ test('an item of an earlier response that the input refers to says which one it 
   expect(await previousOf(referred, { sessionId: OTHER })).toBeNull();
 });
 
+test('what is before an item that is referred to is in its session, and not ignored', {
+  tags: ['M1-ignored'],
+}, async () => {
+  const [hello, now] = [
+    { role: 'user', content: 'Hello' },
+    { role: 'user', content: 'And now?' },
+  ];
+  const item = { type: 'item_reference', id: `msg_${SESSION.replaceAll('-', '')}` };
+  const ignored = async (...input: JsonObject[]) => (await read({ input })).ignored;
+  expect(await ignored(hello, item, now)).toEqual([]);
+  expect(await ignored(hello, item, hello, now)).toEqual(['history']);
+  expect(await ignored(hello, { ...item, id: 'msg_of_another_service' }, now)).toEqual(['history']);
+  const response = `resp_${OTHER.replaceAll('-', '')}`;
+  const other = { input: [hello, item, now], previous_response_id: response };
+  expect((await read(other)).ignored).toEqual(['history']);
+});
+
 test('images and files come as OpenAI has them', { tags: ['M3-turn'] }, async () => {
   const { input } = await read(
     saying(

@@ -67,10 +67,10 @@ export function makeAcceptTurn(parts: AcceptParts) {
   const continuedSession = makeContinuedSession(parts);
   return async (caller: KeyCaller, asked: TurnInput, asking: Asking): Promise<AcceptedTurn> => {
     refuseWhileDraining();
-    const { quoted, ...place } = await continuedSession(caller, asked);
+    const { quoted, historyTaken, ...place } = await continuedSession(caller, asked);
     const input = { ...asked, ...place, content: [...quotedHistory(quoted), ...asked.content] };
     const earlier = await findSubmitted(store, caller, input);
-    if (earlier !== undefined) return replayOf(earlier, input);
+    if (earlier !== undefined) return { ...replayOf(earlier, input), historyTaken };
     refuseWithoutSpace(disk);
     if (input.outputSchema !== null) await requireSchema(schemas, input.outputSchema, input.schemaField ?? '');
     const session = input.sessionId === null ? null : await access.session(caller, input.sessionId);
@@ -86,7 +86,7 @@ export function makeAcceptTurn(parts: AcceptParts) {
       const found = { sessionSeq: session?.seq ?? null };
       const turn = await admit(parts, caller, { ...input, traceParent, ...found }, kept);
       fresh = !turn.replayed;
-      return turn;
+      return { ...turn, historyTaken };
     } finally {
       const keys = hold.release();
       // Neither a refused nor a repeated request leaves a file behind (A1).

@@ -23,6 +23,8 @@ export interface Place {
   readonly note?: ConversationNote;
   /** What a session begins with that its client has had elsewhere. */
   readonly quoted: readonly Said[];
+  /** Whether what is resent is known there, or quoted. */
+  readonly historyTaken: boolean;
 }
 
 /** How many keys are remembered whose requests were logged. */
@@ -49,7 +51,7 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
     const previous = await access.response(caller, previousRunId);
     if (sessionId !== null && sessionId !== previous.sessionId)
       throw unprocessable('previous_response_id', 'must be a response of the session that the request names');
-    return { sessionId: previous.sessionId, afterRunSeq: previous.seq, quoted: [] };
+    return { sessionId: previous.sessionId, afterRunSeq: previous.seq, quoted: [], historyTaken: false };
   }
 
   /** By what the client says of its conversation. */
@@ -61,11 +63,19 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
     const { name, resent, asked: history, earlier, isSideRequest } = conversation;
     const found = await store.sessions.findContinued(key.seq, name, resent);
     const place = placeOfConversation(found, { isSideRequest, idempotencyKey });
-    if (place.sessionId !== null)
-      return { ...place, quoted: [], note: { clientName: name, isThrowAway: false, history } };
+    if (place.sessionId !== null) {
+      const historyTaken = place.sessionId === found.resent?.sessionId;
+      return { ...place, quoted: [], historyTaken, note: { clientName: name, isThrowAway: false, history } };
+    }
     const { sessionId, isThrowAway } = place;
     const note = { clientName: isThrowAway ? null : name, isThrowAway, history };
-    return { sessionId, afterRunSeq: null, note, quoted: earlier };
+    return {
+      sessionId,
+      afterRunSeq: null,
+      note,
+      quoted: earlier,
+      historyTaken: earlier.some(({ text }) => text !== ''),
+    };
   }
 
   return async (caller: KeyCaller, asked: TurnInput): Promise<Place> => {
@@ -77,7 +87,7 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
   };
 }
 
-const ANYWHERE = { afterRunSeq: null, quoted: [] } as const;
+const ANYWHERE = { afterRunSeq: null, quoted: [], historyTaken: false } as const;
 
 const NONE_OF_OURS =
   'X-Session-Id named no session of this key, and was ignored; Errand-Session-Id and metadata.session_id continue one';

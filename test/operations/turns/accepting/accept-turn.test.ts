@@ -152,6 +152,21 @@ test('a response is followed in its session, and nothing else is', { tags: ['M3-
   await expect(behind(second.id)).rejects.toMatchObject({ reason: 'not_found' });
 });
 
+test('what is resent counts as taken where a session begins with it, and not where it is dropped', {
+  tags: ['M1-ignored'],
+}, async () => {
+  const { accept } = await fixture();
+  const said = { name: null, resent: [Buffer.alloc(16, 1)], asked: Buffer.alloc(16, 2), isSideRequest: false };
+  const earlier = [{ role: 'user', text: 'Hi.' }] as const;
+  const taken = async (over: Partial<TurnInput>) =>
+    (await accept([{ type: 'text', text: 'hello' }], over)).historyTaken;
+  const { run } = await accept([{ type: 'text', text: 'hello' }]);
+  expect(await taken({ conversation: { ...said, earlier } })).toBe(true);
+  expect(await taken({ conversation: { ...said, earlier: [], isSideRequest: true } })).toBe(false);
+  expect(await taken({ conversation: { ...said, earlier }, sessionId: run.sessionId })).toBe(false);
+  expect(await taken({})).toBe(false);
+});
+
 const UNKNOWN = '0198c0de-0000-7000-8000-0000000000ff';
 
 const BACKGROUND = { background: { payload: null }, idempotencyKey: 'job' };
