@@ -7,9 +7,15 @@ import { safeLine } from '../terminal/text.ts';
 const MAX_SERVERS = 1_000;
 const MAX_NAMED = 5;
 
+/** The tools of one server that no agent can use, and how many more there are. */
+export interface LeftOut {
+  readonly leftOut: readonly UnusableTool[];
+  readonly surplus: number;
+}
+
 export interface UnusableTools {
   /** A server has listed its tools, to a run or to a check. */
-  listed(server: string, leftOut: readonly UnusableTool[]): void;
+  listed(server: string, unusable: LeftOut): void;
   /** One line for each of these servers that lists tools nobody can use, with their names and why. */
   wordsOn(servers: Iterable<string>): readonly string[];
 }
@@ -18,9 +24,9 @@ export interface UnusableTools {
 export function makeUnusableTools({ log }: { readonly log: Log }): UnusableTools {
   const found = new Map<string, string>();
   return {
-    listed: (server, leftOut) => {
+    listed: (server, unusable) => {
       const before = found.get(server);
-      const words = leftOut.length === 0 ? undefined : wordsOf(leftOut);
+      const words = unusable.leftOut.length === 0 ? undefined : wordsOf(unusable);
       if (before === words) return;
       found.delete(server);
       if (words === undefined) return log.info({ mcp_server: server }, 'all tools of an MCP server can be used again');
@@ -36,8 +42,8 @@ export function makeUnusableTools({ log }: { readonly log: Log }): UnusableTools
   };
 }
 
-function wordsOf(leftOut: readonly UnusableTool[]): string {
+function wordsOf({ leftOut, surplus }: LeftOut): string {
   const named = leftOut.slice(0, MAX_NAMED).map(({ name, why }) => `"${safeLine(name)}" (${why})`);
-  const more = leftOut.length - named.length;
+  const more = leftOut.length - named.length + surplus;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

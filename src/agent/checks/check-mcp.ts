@@ -27,11 +27,12 @@ export async function checkMcp(task: McpCheckTask): Promise<McpCheckReport> {
     listMs: Math.round(listMs),
     tools: tools.map(({ description }, at) => ({ name: names[at]!, description })),
     leftOut: connection.leftOut,
+    surplus: connection.surplus,
     stderr: '',
   };
 }
 
-const NOTHING = { serverName: '', startMs: null, listMs: null, tools: [], leftOut: [] };
+const NOTHING = { serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], surplus: 0 };
 
 function startOf({ serverName, startMs }: McpConnection): Finding {
   const name = serverName === '' ? 'The server' : `The server ("${serverName}")`;
@@ -46,7 +47,7 @@ function listOf({ tools, leftOut, surplus, missing, listMs }: McpConnection): Fi
       ? warning('The server has no usable tool.')
       : { check: 'tools', state: 'ok', detail: `It lists ${many} after ${Math.round(listMs)} ms.` },
     ...leftOut.map(({ name, why }) => warning(`The tool "${name}" is left out: ${why}.`)),
-    ...(surplus === 0 ? [] : [warning(`${surplus} more tools are left out, because there are too many.`)]),
+    ...(surplus === 0 ? [] : [warning(`${surplus} more tools are left out.`)]),
     ...missing.map((name) => warning(`The tool "${name}" is granted, but the server does not have it.`)),
   ];
 }

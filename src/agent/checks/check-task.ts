@@ -48,6 +48,8 @@ export interface McpCheckReport {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** Those that no agent can use. */
   readonly leftOut: readonly UnusableTool[];
+  /** How many more there are. */
+  readonly surplus: number;
   /** The end of its standard error when it failed, at most 8 kB. */
   readonly stderr: string;
 }

@@ -7,8 +7,9 @@ import type { UnusableTool } from '../port/protocol.ts';
 import { McpFailure } from './failure.ts';
 import { readToolSchema } from './tool-schema.ts';
 
-/** Limits for one server: tools, and bytes of their schemas. */
+/** Limits for one server: tools, those that are left out by name, and bytes of schemas. */
 const MAX_TOOLS = 200;
+const MAX_LEFT_OUT = 200;
 const MAX_SCHEMA_BYTES = MB;
 const MAX_PAGES = 64;
 const MAX_DESCRIPTION_CHARACTERS = 8_192;
@@ -27,7 +28,7 @@ export interface ListedTools {
   readonly tools: readonly ServerTool[];
   /** The tools that were left out, by name, and why. */
   readonly leftOut: readonly UnusableTool[];
-  /** How many tools were left out because there are too many. */
+  /** How many more were left out: too many to name. */
   readonly surplus: number;
   /** Names that the grant asks for and the server does not have. */
   readonly missing: readonly string[];
@@ -63,6 +64,9 @@ export async function listTools(
 /** Why a tool is left out that can't be called directly. */
 const TASK_ONLY = { ok: false, why: 'it can only be called as a task, which Errand does not support' } as const;
 
+const TOO_MANY = `the server lists more than ${MAX_TOOLS} tools`;
+const TOO_LARGE = `with it, the schemas of the server's tools are larger than ${MAX_SCHEMA_BYTES / MB} MB`;
+
 /** Whether a server refuses plain calls of a tool: `execution.taskSupport`, of MCP 2025-11-25. */
 function needsTask({ execution }: JsonObject): boolean {
   return isJsonObject(execution) && execution['taskSupport'] === 'required';
@@ -74,7 +78,8 @@ function makeListing(wanted: readonly string[] | null) {
   let schemaBytes = 0;
   let surplus = 0;
   const leave = (name: string, why: string): void => {
-    if (leftOut.length < MAX_TOOLS) leftOut.push({ name, why });
+    if (leftOut.length < MAX_LEFT_OUT) leftOut.push({ name, why });
+    else surplus += 1;
   };
   const take = (value: JsonValue): void => {
     if (!isJsonObject(value)) return wanted === null ? leave('', 'it is not an object') : undefined;
@@ -87,17 +92,11 @@ function makeListing(wanted: readonly string[] | null) {
         `its name is longer than ${MAX_NAME_CHARACTERS} characters`,
       );
     if (tools.has(name)) return leave(name, 'an earlier one has its name');
-    if (tools.size >= MAX_TOOLS) {
-      surplus += 1;
-      return;
-    }
+    if (tools.size >= MAX_TOOLS) return leave(name, TOO_MANY);
     const schema = needsTask(value) ? TASK_ONLY : readToolSchema(value['inputSchema']);
     if (!schema.ok) return leave(name, schema.why);
     schemaBytes += JSON.stringify(schema.modelSchema).length;
-    if (schemaBytes > MAX_SCHEMA_BYTES) {
-      surplus += 1;
-      return;
-    }
+    if (schemaBytes > MAX_SCHEMA_BYTES) return leave(name, TOO_LARGE);
     const words = typeof description === 'string' ? description : '';
     tools.set(name, {
       name,

@@ -67,10 +67,10 @@ async function openServer({ brief, channel }: Run, grant: McpGrant): Promise<Ope
     const why = `The MCP server "${grant.name}" ${connected.failure.why}. Its tools are not available in this turn.`;
     return { server: null, notes: [why] };
   }
-  const { leftOut } = connected.connection;
+  const { leftOut, surplus } = connected.connection;
   const redact = makeRedactor(grant.secrets.flatMap(secretsIn));
   const named = leftOut.map(({ name, why }) => ({ name: redact(name).text, why }));
-  channel.send({ t: 'tools-listed', server: grant.name, leftOut: named });
+  channel.send({ t: 'tools-listed', server: grant.name, leftOut: named, surplus });
   return { server: keepServer(grant, site, connected.connection, note), notes: notesOn(grant, connected.connection) };
 }
 
@@ -91,14 +91,13 @@ function notesOn(
 ): string[] {
   const server = `the MCP server "${name}"`;
   const listed = leftOut.slice(0, MAX_NAMES_LISTED).map((tool) => `"${squeezedText(tool.name)}" (${tool.why})`);
-  const more = leftOut.length - listed.length;
+  const more = leftOut.length - listed.length + surplus;
   const words = squeezedText(instructions).slice(0, MAX_INSTRUCTIONS_CHARACTERS).toWellFormed();
   return [
     ...(words === '' || tools.length === 0 ? [] : [`What ${server} says of its tools: ${words}`]),
     ...(listed.length === 0
       ? []
       : [`Unusable tools of ${server}: ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`]),
-    ...(surplus === 0 ? [] : [`${surplus} more tools of ${server} are left out, because there are too many.`]),
     ...(missing.length === 0 ? [] : [`${server.replace('the', 'The')} does not have: ${missing.join(', ')}.`]),
   ];
 }

@@ -230,8 +230,13 @@ export type Signal =
   /** For one call of a model, by the catalog's name: a sub-agent's endpoint may differ from the run's. */
   | { readonly t: 'permit-wanted'; readonly model: string }
   | { readonly t: 'permit-returned' }
-  /** An MCP server has listed its tools, of which no agent can use these. */
-  | { readonly t: 'tools-listed'; readonly server: string; readonly leftOut: readonly UnusableTool[] }
+  /** An MCP server has listed its tools, of which no agent can use these and so many more. */
+  | {
+      readonly t: 'tools-listed';
+      readonly server: string;
+      readonly leftOut: readonly UnusableTool[];
+      readonly surplus: number;
+    }
   | { readonly t: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: JsonObject }
   /** Before the first call that may change the workspace. */
   | { readonly t: 'changes-workspace'; readonly ack: number }

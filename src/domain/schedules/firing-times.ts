@@ -1,6 +1,7 @@
 // When a cron expression fires, in the wall time of its zone (I1, I8).
 import { Cron } from 'croner';
 import { isTimeZone } from '../time-zone.ts';
+import { needsBothDays } from './day-fields.ts';
 import { TASK_LIMITS } from './task.ts';
 
 /** What is wrong with an expression or its time zone, as the rest of a sentence; null when it fires at some time after `now`. */
@@ -87,7 +88,8 @@ export function nextFirings(cron: string, timezone: string, after: number, count
 // Wall times are computed as if they were UTC, where no clock changes: the library itself leaves out some skipped times.
 // With an offset instead of a zone, it asks nothing of Intl. Paused: it sets no timer.
 function open(cron: string, years: string): Cron {
-  return new Cron(`0 ${cron.trim()} ${years}`, { utcOffset: 0, mode: '7-part', paused: true });
+  const domAndDow = needsBothDays(cron);
+  return new Cron(`0 ${cron.trim()} ${years}`, { utcOffset: 0, mode: '7-part', paused: true, domAndDow });
 }
 
 /** A day that a zone leaves out or repeats, and the largest offset. */

@@ -88,7 +88,7 @@ export function makeChecks(parts: CheckParts): Checks {
     };
     try {
       const report = await perform(prepare, { deadlineMs: grant.startTimeoutMs + MCP_GRACE_MS, signal });
-      if (report.listMs !== null) parts.unusableTools.listed(grant.name, report.leftOut);
+      if (report.listMs !== null) parts.unusableTools.listed(grant.name, report);
       return report;
     } finally {
       if (workspace !== undefined) await removeWorkspace(log, workspace);
@@ -122,7 +122,7 @@ export function makeChecks(parts: CheckParts): Checks {
 
 function notStarted(why: string): McpCheckReport {
   const findings = [{ check: 'secrets', state: 'failed' as const, detail: `The server cannot be started: ${why}.` }];
-  return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], stderr: '' };
+  return { findings, serverName: '', startMs: null, listMs: null, tools: [], leftOut: [], surplus: 0, stderr: '' };
 }
 
 async function removeWorkspace(log: Log, directory: string): Promise<void> {

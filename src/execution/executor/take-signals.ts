@@ -121,7 +121,7 @@ function takeSignal(state: RunState, signal: Exclude<Signal, StreamSignal>, { en
     case 'call-failed':
       return takeFailure(state, signal, endpoint);
     case 'tools-listed':
-      return state.parts.unusableTools.listed(signal.server, signal.leftOut);
+      return state.parts.unusableTools.listed(signal.server, signal);
     case 'log':
       return log[signal.level](logFacts(state, signal.facts), signal.message);
     // Its thread handles the end.

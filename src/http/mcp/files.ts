@@ -1,5 +1,7 @@
 // The tools on files, and what `resources/read` reads.
 import { KB, MB } from '../../domain/byte-units.ts';
+import { decodeAs } from '../../domain/charsets/charset-text.ts';
+import { type Charset, wideCharset } from '../../domain/charsets/detect-charset.ts';
 import { ErrandError, notFound } from '../../domain/errors.ts';
 import { isTerminal } from '../../domain/sessions/run.ts';
 import type { Operations } from '../../operations/operations.ts';
@@ -19,6 +21,8 @@ const HELD_PER_BYTE = 5;
 /** Links in one listing; all files are in its output. */
 const LINKED_FILES = 50;
 const PICTURES: ReadonlySet<string | null> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+/** What is looked at to tell UTF-16. */
+const HEAD_BYTES = 8 * KB;
 /** What a character of UTF-8 may have behind its first byte. */
 const LONGEST_TAIL = 3;
 
@@ -70,7 +74,7 @@ export function makeReadResource(operations: Operations) {
       if (file.size > WHOLE_BYTES) throw new ErrandError('too_large', wordsFor(call, file));
       const bytes = await readBytes(call, opened, 0, file.size);
       const mimeType = file.mimeType ?? undefined;
-      const text = textIn(bytes, true)?.text;
+      const text = textIn(bytes, wideCharset(bytes), true)?.text;
       return { ...(mimeType && { mimeType }), ...(text === undefined ? { blob: bytes.toString('base64') } : { text }) };
     } finally {
       await opened.blob.close();
@@ -83,18 +87,20 @@ const wordsFor = ({ exchange }: ToolCall, { size, downloadAddress }: FileLeaf) =
 
 async function readPart(call: ToolCall, opened: OpenedOwnFile, offset: number): Promise<ToolResult> {
   const { sessionId, file } = opened;
-  const render = (text: string | null, nextOffset: number | null) =>
-    filePart.render({ ...fieldsOf(call, sessionId, file), text, nextOffset });
+  const render = (text: string | null, nextOffset: number | null, charset: Charset | null = null) =>
+    filePart.render({ ...fieldsOf(call, sessionId, file), text, charset, nextOffset });
   if (PICTURES.has(file.mimeType) && file.size <= WHOLE_BYTES) {
     const data = (await readBytes(call, opened, 0, file.size)).toString('base64');
     return { output: render(null, null), picture: { data, mimeType: file.mimeType! } };
   }
-  const bytes = await readBytes(call, opened, Math.min(offset, file.size), PART_BYTES);
-  const isEnd = offset + bytes.length >= file.size;
-  const read = textIn(bytes, isEnd);
+  const wide = wideCharset(await readBytes(call, opened, 0, HEAD_BYTES));
+  const start = Math.min(wide === undefined ? offset : offset - (offset % 2), file.size);
+  const bytes = await readBytes(call, opened, start, PART_BYTES);
+  const isEnd = start + bytes.length >= file.size;
+  const read = textIn(bytes, wide, isEnd);
   const links = [linkTo(sessionId, file)];
   if (read === undefined) return { output: render(null, null), links };
-  return { output: render(read.text, isEnd ? null : offset + read.length), links };
+  return { output: render(read.text, isEnd ? null : start + read.length, wide ?? 'utf-8'), links };
 }
 
 async function readBytes({ exchange }: ToolCall, { blob }: OpenedOwnFile, from: number, most: number): Promise<Buffer> {
@@ -105,8 +111,17 @@ async function readBytes({ exchange }: ToolCall, { blob }: OpenedOwnFile, from: 
   return bytes;
 }
 
-/** The text of UTF-8 up to its last whole character, and the bytes that it takes; undefined where it is none. */
-function textIn(bytes: Buffer, isEnd: boolean): { readonly text: string; readonly length: number } | undefined {
+interface TextPart {
+  readonly text: string;
+  readonly length: number;
+}
+
+/** The text of UTF-8 or a wide charset up to its last whole character, and the bytes that it takes; undefined where it is none. */
+function textIn(bytes: Buffer, wide: Charset | undefined, isEnd: boolean): TextPart | undefined {
+  if (wide !== undefined) {
+    const length = isEnd || !endsWithinPair(bytes, wide) ? bytes.length : bytes.length - 2;
+    return { text: decodeAs(bytes.subarray(0, length), wide), length };
+  }
   if (bytes.includes(0)) return undefined;
   for (let cut = 0; cut <= (isEnd ? 0 : LONGEST_TAIL); cut += 1) {
     const whole = bytes.subarray(0, bytes.length - cut);
@@ -117,6 +132,12 @@ function textIn(bytes: Buffer, isEnd: boolean): { readonly text: string; readonl
     }
   }
   return undefined;
+}
+
+/** Whether the other half of its last character comes after it, in UTF-16. */
+function endsWithinPair(bytes: Buffer, wide: Charset): boolean {
+  const high = bytes.at(wide === 'utf-16le' ? -1 : -2) ?? 0;
+  return high >= 0xd8 && high <= 0xdb;
 }
 
 const STRICT = new TextDecoder('utf-8', { fatal: true });

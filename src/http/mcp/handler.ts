@@ -46,8 +46,9 @@ export function makeMcpHandlers(parts: McpParts) {
     const serverFor = makeMcpServer(sdk, { tools, readResource, log });
     return sdk.createMcpHandler(
       ({ era, requestInfo }) => serverFor({ ...incomings.get(requestInfo!)!, endsWithConnection: era === 'modern' }),
+      // A stream tells at once that somebody waits: many clients give up on a reply that does not begin.
       // Nothing of ours changes while somebody watches.
-      { maxSubscriptions: 0, onerror: (error) => log.debug({ err: error }, 'message refused') },
+      { responseMode: 'sse', maxSubscriptions: 0, onerror: (error) => log.debug({ err: error }, 'message refused') },
     );
   });
 

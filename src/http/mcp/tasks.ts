@@ -65,12 +65,13 @@ export function makeTaskTools({ operations, settings, waitForTask, traceParentOf
     },
 
     get_result: async (call: ToolCall, { runId, waitSeconds }: Static<typeof lookInput>): Promise<ToolResult> =>
-      wait(call, await operations.lookAtTask(call.caller, runId), waitSeconds),
+      wait(call, await operations.pollTask(call.caller, runId), waitSeconds),
 
     answer_question: async (call: ToolCall, input: Static<typeof answerInput>): Promise<ToolResult> => {
       const { questionId, answer, waitSeconds } = input;
       const answers = typeof answer === 'string' ? answer : [...answer];
       const { runId } = await operations.answerUserInput(call.caller, questionId, { answers });
+      // Not a poll: a refusal would say that the answer was not taken.
       return wait(call, await operations.lookAtTask(call.caller, runId), waitSeconds);
     },
 

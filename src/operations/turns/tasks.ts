@@ -17,15 +17,21 @@ export interface TaskOperationParts {
   countPoll(keySeq: number): void;
 }
 
-/** The verb. Throws as `Access.run` does. */
+/** The verbs. They throw as `Access.run` does. */
 export function makeTaskOperations({ store, access, countPoll }: TaskOperationParts) {
+  /** Who follows its events after that one misses nothing of what the run has not done yet. */
+  async function lookAtTask(caller: KeyCaller, id: string): Promise<LookedAt> {
+    const { sessionSeq } = await access.run(caller, id);
+    const newestId = (await store.events.newestId(sessionSeq)) ?? 0;
+    return { run: await access.run(caller, id), newestId };
+  }
+
   return {
-    /** Who follows its events after that one misses nothing of what the run has not done yet. Throws `rate_limited`. */
-    lookAtTask: async (caller: KeyCaller, id: string): Promise<LookedAt> => {
+    lookAtTask,
+    /** The same for whoever may ask again and again. Throws `rate_limited`. */
+    pollTask: async (caller: KeyCaller, id: string): Promise<LookedAt> => {
       countPoll(caller.key.seq);
-      const { sessionSeq } = await access.run(caller, id);
-      const newestId = (await store.events.newestId(sessionSeq)) ?? 0;
-      return { run: await access.run(caller, id), newestId };
+      return lookAtTask(caller, id);
     },
   };
 }

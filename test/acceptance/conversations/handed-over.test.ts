@@ -297,6 +297,26 @@ describe('clients that vanish', () => {
   });
 });
 
+test.each(['http', 'http legacy'] as const)('%s: a reply begins before its task ends', async (face) => {
+  const begun: number[] = [];
+  const noting: typeof fetch = async (url, init) => {
+    const reply = await fetch(url, init);
+    if (typeof init?.body === 'string' && init.body.includes('"tools/call"')) begun.push(reply.status);
+    return reply;
+  };
+  const errand = await connectErrand(face, { ...daemon, fetch: noting });
+  const before = model.requests.length;
+  const call = errand.call('run_task', { task: 'hang', wait_seconds: 600 });
+  await model.waitForRequest(before + 1);
+  await waitFor(() => begun.length > 0, { what: 'the reply begins' });
+  const { id, status } = newestRun();
+  expect([begun, status]).toEqual([[200], 'running']);
+  const stopper = await connectErrand('http', daemon);
+  await stopper.call('stop_task', { run_id: id });
+  expect((await call).output).toMatchObject({ run_id: id, status: 'canceled' });
+  await Promise.all([errand.close(), stopper.close()]);
+});
+
 describe('what is no call', () => {
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${daemon.url}/mcp`, {

@@ -327,9 +327,16 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
   test('with three hundred tools lends two hundred, or any that were granted by name', async () => {
     const run = await openRun([rogueServer('many')]);
     expect(run.opened.tools).toHaveLength(200);
-    expect(run.opened.notes).toEqual([
-      '100 more tools of the MCP server "rogue" are left out, because there are too many.',
-    ]);
+    const [note] = run.opened.notes;
+    expect(note).toContain(
+      'Unusable tools of the MCP server "rogue": "tool_200" (the server lists more than 200 tools), ',
+    );
+    expect(note).toMatch(/"tool_209" \([^)]+\) and 90 more\.$/);
+    await waitFor(() => run.main.signals.some(({ t }) => t === 'tools-listed'));
+    expect(run.main.signals.find(({ t }) => t === 'tools-listed')).toMatchObject({
+      leftOut: Array.from({ length: 100 }, (_, at) => ({ name: `tool_${at + 200}` })),
+      surplus: 0,
+    });
     const few = await openRun([rogueServer('many', { tools: ['tool_299'] })]);
     expect(namesOf(few)).toEqual(['mcp__rogue__tool_299']);
     expect(await few.call('mcp__rogue__tool_299')).toMatchObject({ ok: true });
@@ -338,6 +345,8 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
   test('with more than a megabyte of schemas lends what fits', async () => {
     const run = await openRun([rogueServer('large')]);
     expect(run.opened.tools).toHaveLength(34);
+    const why = "with it, the schemas of the server's tools are larger than 1 MB";
+    expect(run.opened.notes[0]).toContain(`Unusable tools of the MCP server "rogue": "tool_34" (${why}), `);
   });
 
   test('with pages without end is read so far and no further', async () => {
@@ -388,7 +397,7 @@ describe.skipIf(sandbox === null)('a server that misbehaves', () => {
       `Unusable tools of the MCP server "rogue": ${leftOut.map(({ name, why }) => `"${name}" (${why})`).join(', ')}.`,
     ]);
     await waitFor(() => run.main.signals.some(({ t }) => t === 'tools-listed'));
-    expect(run.main.signals).toContainEqual({ t: 'tools-listed', server: 'rogue', leftOut });
+    expect(run.main.signals).toContainEqual({ t: 'tools-listed', server: 'rogue', leftOut, surplus: 0 });
   });
 
   test('with hostile schemas keeps the tools whose schemas are good', async () => {

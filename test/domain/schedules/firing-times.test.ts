@@ -128,6 +128,22 @@ test('every half-hour of the nights of a year that is named fires once in wall t
   }
 });
 
+test.each([
+  ['0 9 */2 * 1-5', ['12-01', '12-03', '12-07', '12-09']],
+  ['0 9 1 * */2', ['12-01', '04-01', '05-01', '06-01']],
+  ['0 9 */2 * *', ['12-01', '12-03', '12-05']],
+  ['0 9 * * */2', ['12-01', '12-03', '12-05', '12-06']],
+  ['0 9 1 * 1', ['12-01', '12-07', '12-14']],
+  ['0 9 1-31/2 * 6', ['12-01', '12-03', '12-05', '12-07', '12-09', '12-11', '12-12']],
+] as [string, string[]][])(
+  '"%s": a day fits both of its fields where one begins with a wildcard, else one of them',
+  { tags: ['I8-cron'] },
+  (cron, expected) => {
+    const days = times(cron, 'UTC', '2026-11-30T12:00Z', expected.length).map((at) => at.slice(5, 10));
+    expect(days).toEqual(expected);
+  },
+);
+
 test.each(['* * * * *', '*/15 8-17 * * MON-FRI', '0 0 29 2 *', '0 0 1,15 * 5', ' 30\t7 * * 7 ', '0 0 L * *'])(
   '"%s" has no fault',
   { tags: ['I8-cron'] },

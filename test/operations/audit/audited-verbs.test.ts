@@ -72,6 +72,7 @@ const VERBS: Readonly<Record<keyof Operations, Line | 'entry point' | 'of progra
   publicPages: 'entry point',
   acceptTurn: 'of programs',
   lookAtTask: 'of programs',
+  pollTask: 'of programs',
   listOwnFiles: 'of programs',
   openOwnFile: 'of programs',
   awaitResult: 'of programs',

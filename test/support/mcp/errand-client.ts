@@ -33,11 +33,15 @@ export interface ErrandClient {
   close(): Promise<void>;
 }
 
-type Served = Pick<DaemonProcess, 'url' | 'apiKey'>;
+/** `fetch`: that of clients over HTTP. */
+type Served = Pick<DaemonProcess, 'url' | 'apiKey'> & { readonly fetch?: typeof fetch };
 
-const openTransport = (face: Face, { url, apiKey }: Served): Transport =>
+const openTransport = (face: Face, { url, apiKey, fetch: send = fetch }: Served): Transport =>
   face.startsWith('http')
-    ? new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers: { 'x-api-key': apiKey } } })
+    ? new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+        requestInit: { headers: { 'x-api-key': apiKey } },
+        fetch: send,
+      })
     : new StdioClientTransport({
         command: BINARY,
         args: ['--url', url, 'mcp'],

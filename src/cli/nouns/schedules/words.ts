@@ -1,4 +1,5 @@
 // When a task fires, in words and in times that people read.
+import { needsBothDays } from '../../../domain/schedules/day-fields.ts';
 
 /** The time zone of this terminal, by its IANA name. */
 export function localZone(): string {
@@ -13,7 +14,8 @@ export async function loadWords(): Promise<SayCron> {
   const { default: cronstrue } = await import('cronstrue');
   return (cron) => {
     try {
-      const words = cronstrue.toString(cron, { use24HourTimeFormat: true });
+      const options = { use24HourTimeFormat: true, logicalAndDayFields: needsBothDays(cron) };
+      const words = cronstrue.toString(cron, options);
       const whole = /^At \d\d:\d\d$/.test(words) ? `${words} every day` : words;
       return `${whole[0]?.toLowerCase()}${whole.slice(1)}`;
     } catch {

@@ -81,6 +81,8 @@ test.each([
   ['0 7 * * 1-5', 'at 07:00, Monday through Friday'],
   ['0 9 1 * *', 'at 09:00, on day 1 of the month'],
   ['0 9 * * 7', 'at 09:00, only on Sunday'],
+  ['0 9 1 * 1', 'at 09:00, on day 1 of the month, and on Monday'],
+  ['0 9 */2 * 1', 'at 09:00, every 2 days in a month, only on Monday'],
   ['not a cron', 'not a cron'],
   ['61 * * * *', '61 * * * *'],
 ])('%s in words: %s', async (cron, words) => {
