@@ -61,4 +61,5 @@ test('a stream of very many pieces is known by its replies alone', { tags: ['M1-
   await runs.recordStep(fence, aStep({ text: 'Done.', calls: [], stream: [...block(1, 'Done.'), stop(1)] }), FREE);
   await runs.end(fence, { outcome: 'completed', answer: 'Done.', stopReason: 'end_turn' });
   expect(await isFoundBy('Done.')).toBe(true);
+  expect(await isFoundBy(`${pieces.join('')}Done.`)).toBe(false);
 });
