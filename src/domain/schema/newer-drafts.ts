@@ -1,5 +1,6 @@
 // A whole schema of a newer draft, of OpenAPI, or as libraries make it from types, in Draft-07.
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { decimalPattern } from './decimal-patterns.ts';
 import { inDraft07 } from './draft-07.ts';
 import { isAnnotation, isKeyword, listSchemas, mapSchemas } from './json-schema.ts';
 import { pointerInDraft07 } from './pointers.ts';
@@ -11,7 +12,7 @@ const LOOK_AROUND = /\(\?<?[=!]/;
 
 /**
  * The same schema in the words of Draft-07: newer ones are rewritten where they mean the same, and left to be refused where they don't.
- * A pattern that can't be matched in linear time is left out where a `format` says the same.
+ * A pattern that can't be matched in linear time is left out where a `format` says the same, and rewritten where it is a decimal's.
  */
 export function inWordsOfDraft07(sent: JsonObject): JsonObject {
   const { $schema, ...rest } = sent;
@@ -92,6 +93,8 @@ function withNamedRoot(schema: JsonObject): JsonObject {
 
 function withoutSpelling(schema: JsonObject): JsonObject {
   const { pattern, ...rest } = schema;
-  const isSpelling = typeof rest['format'] === 'string' && typeof pattern === 'string' && LOOK_AROUND.test(pattern);
-  return isSpelling ? rest : schema;
+  if (typeof pattern !== 'string' || !LOOK_AROUND.test(pattern)) return schema;
+  if (typeof rest['format'] === 'string') return rest;
+  const same = decimalPattern(pattern);
+  return same === undefined ? schema : { ...schema, pattern: same };
 }

@@ -42,8 +42,10 @@ export async function readConversation(
   if (by.by === 'never') return BESIDE;
   const name = 'field' in by ? nameOf(by, request, parts) : null;
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
+  const before = request.messages.slice(0, Math.max(last, 0));
   const begun = name === null ? [NOTHING_SAID] : [nothingSaidUnder(name), NOTHING_SAID];
-  const { links, earlier, first } = await readEarlier(begun, request.messages.slice(0, Math.max(last, 0)), parts);
+  const { links, earlier, first } = await readEarlier(begun, before, parts);
+  const isAnswered = before.some(({ role }) => role === 'assistant');
   const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
   return {
     name,
@@ -51,7 +53,7 @@ export async function readConversation(
     resent: links === null || links[0]!.equals(begun[0]!) ? [] : links,
     asked: links && linkAfter(links[0]!, { role: 'user', text }),
     earlier,
-    isSideRequest: isSideRequest(first ?? text, text),
+    isSideRequest: isSideRequest({ first: first ?? text, last: text, isAnswered }),
   };
 }
 
