@@ -1,6 +1,7 @@
 // The sign of life of an agent that is at work, until there is something else to see.
-import { paint } from '../../terminal/colours.ts';
+import { paint, wantsColours } from '../../terminal/colours.ts';
 import { stopwatch } from '../../terminal/durations.ts';
+import type { Io } from '../frame/io.ts';
 import type { Output } from '../frame/output.ts';
 
 export interface Sign {
@@ -36,6 +37,12 @@ export function makeSign({ write, colours }: Terminal): Sign {
     timer.unref();
   };
   return { show, remove };
+}
+
+/** On standard error, where that is a terminal. */
+export function signOn({ stderr, terminal, environment }: Io): Sign {
+  if (!terminal.stderr) return { show() {}, remove() {} };
+  return makeSign({ write: (text) => void stderr.write(text), colours: wantsColours(true, environment) });
 }
 
 /** The output of an answer, before which the sign goes. */

@@ -84,6 +84,7 @@ test.each([
 const WRITE_THEMSELVES = [
   'chat/converse.ts',
   'chat/keyboard.ts',
+  'chat/sign.ts',
   'frame/output.ts',
   'frame/standard-input.ts',
   'nouns/administration/gc.ts',

@@ -9,7 +9,7 @@ import {
   textOfMessage,
 } from '../../../client/turns/messages.ts';
 import { converse } from '../../chat/converse.ts';
-import { clearing, makeSign, type Sign } from '../../chat/sign.ts';
+import { clearing, type Sign, signOn } from '../../chat/sign.ts';
 import { callLine, waitLine } from '../../chat/transcript.ts';
 import { idOrStart, notEmpty } from '../../frame/arguments.ts';
 import { type Context, requireApiKeyOrUser } from '../../frame/context.ts';
@@ -20,7 +20,6 @@ import { always, flag, type Given, option, perform } from '../../frame/options.t
 import { readMessageText } from '../../frame/standard-input.ts';
 import { widthForHints } from '../../frame/output.ts';
 import { shellWord } from '../../../terminal/shell-word.ts';
-import { wantsColours } from '../../../terminal/colours.ts';
 import { cutTo, safeLine } from '../../../terminal/text.ts';
 
 const OPTIONS = {
@@ -73,12 +72,6 @@ async function chat(context: Context, words: readonly string[], options: Given<t
 /** One question; the sign is there until something is printed. */
 interface Asking extends Context {
   readonly sign: Sign;
-}
-
-/** On standard error, where that is a terminal. */
-function signOn({ stderr, terminal, environment }: Io): Sign {
-  if (!terminal.stderr) return { show() {}, remove() {} };
-  return makeSign({ write: (text) => void stderr.write(text), colours: wantsColours(true, environment) });
 }
 
 const EXAMPLES = `
