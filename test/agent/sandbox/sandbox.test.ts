@@ -226,7 +226,7 @@ describe.skipIf(!probe.ok)('an end is put to', () => {
   test('a command that runs out of time, with all its children', async () => {
     const word = `31${process.pid}`;
     const result = await run(`echo begun; setsid sleep ${word} & nohup sleep ${word} >/dev/null & sleep ${word}`, {
-      timeoutMs: 700,
+      timeoutMs: 4_000,
     });
     expect(result).toMatchObject({ exitCode: null, stopped: 'timeout', output: 'begun\n' });
     expect(processesWith(word)).toEqual([]);
