@@ -262,7 +262,9 @@ async function healthy(url: string, exit: Promise<DaemonExit>): Promise<void> {
   void exit.then((how) => (ended = how));
   const begin = performance.now();
   for (;;) {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    // A connection that is kept would be taken by a later request, perhaps as the daemon closes it.
+    const asked = { headers: { connection: 'close' }, signal: AbortSignal.timeout(5_000) };
+    const response = await fetch(`${url}/healthz`, asked).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.status === 200) return;
     if (ended !== undefined) throw new Error(`it ended with ${ended.signal ?? `code ${ended.code}`}`);
