@@ -2,28 +2,17 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { editFile } from '../../../src/agent/tools/edit-file.ts';
 import { readFile } from '../../../src/agent/tools/read-file.ts';
-import type { ToolContext } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { heapLimits } from '../../../src/workers/heap-limits.ts';
-import { ROOMY } from '../../support/files/space.ts';
+import { bareContext } from '../../support/agent/bare-context.ts';
 
 const HEAP_MB = 64;
 const SHOWN_CHARACTERS = 200;
 
 async function call([workspace, name, input]: readonly string[]): Promise<string> {
-  const context: ToolContext = {
-    workspace: workspace!,
-    workspaceOwner: null,
-    space: ROOMY,
-    sandbox: null,
-    skills: [],
-    egress: [],
-    readDocument: async () => null,
-    callId: 'call',
-    signal: new AbortController().signal,
-  };
   const tool = [editFile, readFile].find((one) => one.name === name)!;
-  return (await tool.execute(JSON.parse(input!) as JsonObject, context)).output.slice(-SHOWN_CHARACTERS);
+  const { output } = await tool.execute(JSON.parse(input!) as JsonObject, bareContext(workspace!));
+  return output.slice(-SHOWN_CHARACTERS);
 }
 
 if (isMainThread) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ExecutedTool, ToolContext } from '../../../src/agent/port/tool.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
-import { ROOMY } from '../../support/files/space.ts';
+import { bareContext } from '../../support/agent/bare-context.ts';
 
 export interface TestWorkspace {
   readonly path: string;
@@ -29,17 +29,6 @@ export function makeWorkspace(
     mkdirSync(join(path, name, '..'), { recursive: true });
     writeFileSync(join(path, name), content);
   }
-  const context: ToolContext = {
-    workspace: path,
-    workspaceOwner: null,
-    space: ROOMY,
-    sandbox: null,
-    skills: [],
-    egress: [],
-    readDocument: async () => null,
-    callId: 'call',
-    signal: new AbortController().signal,
-    ...changes,
-  };
+  const context: ToolContext = { ...bareContext(path), ...changes };
   return { path, secret, context, run: (tool, input) => tool.execute(input, context) };
 }
