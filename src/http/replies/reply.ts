@@ -32,7 +32,9 @@ export function inEnvelope({ status, headers, body, message = 'ok' }: Reply): Re
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
-const LINGER_MS = 2_000;
+/** How long a client that was refused may go on sending: after its last byte, and in total. */
+const LINGER_MS = 5_000;
+const LONGEST_LINGER_MS = 30_000;
 /** What is written at once. */
 const CHUNK_CHARACTERS = 32_768;
 /** A longer reply begins before its length is known. */
@@ -94,19 +96,24 @@ async function sendJson(res: ServerResponse, reply: Reply, { share, pause, clock
 
 /**
  * Sends a reply while the request's body is still arriving, then closes the connection. Closing at once would reset it, and
- * a client that is still sending would never see the reply, so what arrives is discarded for a moment first.
+ * a client that is still sending would never see the reply, so what arrives is discarded first, for as long as it may send.
  */
 export function sendReplyAndClose(req: IncomingMessage, res: ServerResponse, reply: Reply, clock: Clock): void {
   setHeaders(res, { Connection: 'close' });
   writeAll(res, begin(res, reply, bytesOf(reply)));
   const finish = () => {
-    timer.cancel();
+    silence.cancel();
+    last.cancel();
     res.end();
   };
-  const timer = clock.after(LINGER_MS, finish);
+  let silence = clock.after(LINGER_MS, finish);
+  const last = clock.after(LONGEST_LINGER_MS, finish);
+  req.on('data', () => {
+    silence.cancel();
+    silence = clock.after(LINGER_MS, finish);
+  });
   req.once('end', finish);
   req.once('close', finish);
-  req.resume();
 }
 
 function bytesOf({ body }: Reply): Uint8Array[] {
