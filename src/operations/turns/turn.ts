@@ -1,7 +1,7 @@
 // A turn as the caller asked for it, in domain values: what the protocols' wire files produce.
 import type { Halt } from '../../domain/halt.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Link, Said } from '../../domain/sessions/continued/history-chain.ts';
+import type { Link, Resent, Said } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 
 /** Bytes of an upload, which may be stored in a file. */
@@ -37,8 +37,8 @@ export type InputBlock =
 export interface Conversation {
   /** What it calls it; null where it has no name. */
   readonly name: string | null;
-  /** Of what it resends, under its name, then without one; none where it resends nothing, or more than can be read. */
-  readonly resent: readonly Link[];
+  /** All that it resends, then its beginnings, the longest first; none where it resends nothing, or more than can be read. */
+  readonly resent: readonly Resent[];
   /** Up to the user's message, under its name; null where nothing of it is kept. */
   readonly asked: Link | null;
   /** The end of what it resends, in order. */

@@ -1,5 +1,5 @@
 // Finds the session that a client goes on with, by what it calls it or by what it resends of it (M1).
-import type { Link } from '../../domain/sessions/continued/history-chain.ts';
+import type { Link, Resent } from '../../domain/sessions/continued/history-chain.ts';
 import type { Database } from '../engine/database.ts';
 import type { Reader, Step } from '../engine/statement.ts';
 
@@ -15,8 +15,8 @@ export interface Continuable {
 /** What is known of a client's conversation; each is null where nothing is found. */
 export interface FoundContinuation {
   readonly named: Continuable | null;
-  /** `runSeq`: the run whose answer is the last of what was resent. */
-  readonly resent: (Continuable & { readonly runSeq: number }) | null;
+  /** `runSeq`: the run whose answer is the last of what is known of it; `after`: how many messages were resent after that. */
+  readonly resent: (Continuable & { readonly runSeq: number; readonly after: number }) | null;
 }
 
 const NAMED = `SELECT seq FROM sessions WHERE key_seq = ? AND client_name = ? AND deleted_at IS NULL ORDER BY seq DESC LIMIT 1`;
@@ -38,22 +38,26 @@ type ContinuableRow = Omit<Continuable, 'isBusy' | 'opened'> & { readonly isBusy
 export function makeContinuedSessions({ read }: Database) {
   return {
     /**
-     * `name`: what the client calls the conversation. `links`: what it resends, under that name and then without one, as of a conversation that
-     * had none yet.
+     * `name`: what the client calls the conversation. `resent`: all that it resends, then beginnings, the longest first; each under that name and
+     * then without one, as of a conversation that had none yet. Under a name that a session has, what is not known as a whole was cut by its client.
      */
     findContinued: read(function* (
       tx: Reader,
       keySeq: number,
       name: string | null,
-      links: readonly Link[],
+      resent: readonly Resent[],
     ): Step<FoundContinuation> {
       const seq = name === null ? undefined : (yield* tx.get<{ seq: number }>(NAMED, keySeq, name))?.seq;
       const named = seq === undefined ? null : yield* continuable(tx, seq);
-      let run: RunRow | undefined;
-      for (const link of named === null ? links : links.slice(0, 1)) run ??= yield* newestAfter(tx, keySeq, link);
-      if (run === undefined) return { named, resent: null };
-      const resent = yield* continuable(tx, run.sessionSeq);
-      return { named, resent: resent && { ...resent, runSeq: run.seq } };
+      const looked =
+        named === null ? resent : resent.slice(0, 1).map((all) => ({ ...all, links: all.links.slice(0, 1) }));
+      for (const { links, after } of looked) {
+        let run: RunRow | undefined;
+        for (const link of links) run ??= yield* newestAfter(tx, keySeq, link);
+        const found = run === undefined ? null : yield* continuable(tx, run.sessionSeq);
+        if (found !== null) return { named, resent: { ...found, runSeq: run!.seq, after } };
+      }
+      return { named, resent: null };
     }, 'committed'),
   };
 }

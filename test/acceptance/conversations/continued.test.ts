@@ -126,6 +126,34 @@ test('what is said anew in the middle forks the session there, and what began el
   expect(titled[0]!.title).toMatch(/^And here/);
 });
 
+test('a conversation that went on elsewhere comes back to its session; one whose answer was edited forks before that', {
+  tags: ['M1-history'],
+}, async () => {
+  const { said, say, send } = await frontEnd('history');
+  const { session } = await say('What are tides? [[text=The sea.]]');
+  said.push({ role: 'user', content: 'And storms?' }, { role: 'assistant', content: 'The air, says another model.' });
+  const back = await say('And quakes? [[text=The ground.]]');
+  expect([back.session, back.ignored]).toEqual([session, null]);
+  expect(askedWith('And quakes?')).toContain('The sea.');
+  expect(askedWith('And quakes?')).toContain('says another model.');
+  expect(askedWith('And quakes?')!.split('What are tides?')).toHaveLength(2);
+  // It is a whole from then on.
+  expect((await say('Sure? [[text=Yes.]]')).session).toBe(session);
+  expect(askedWith('Sure?')!.split('says another model.')).toHaveLength(2);
+  const edited = said.with(-3, { role: 'assistant', content: 'The crust.' });
+  const forked = await send([...edited, { role: 'user', content: 'Why? [[text=Plates.]]' }]);
+  expect(forked.session).not.toBe(session);
+  const asked = askedWith('Why?')!;
+  expect(asked).toContain('The crust.');
+  expect([asked.includes('"The sea."'), asked.includes('"The ground."')]).toEqual([true, false]);
+  const again: Message[] = [
+    ...edited,
+    { role: 'user', content: 'Why? [[text=Plates.]]' },
+    { role: 'assistant', content: 'Plates.' },
+  ];
+  expect((await send([...again, { role: 'user', content: 'More? [[text=No.]]' }])).session).toBe(forked.session);
+});
+
 test('two tabs of one chat at once: the second one gets a session of its own', { tags: ['M1-history'] }, async () => {
   const { said, say, send } = await frontEnd('history');
   const { session } = await say('Begin. [[text=Begun.]]');

@@ -17,8 +17,8 @@ async function begun() {
   await fixture.accept({ conversation: { clientName: null, isThrowAway: false, history: ASKED } });
   const [run] = await fixture.claim();
   const isFoundBy = async (text: string) => {
-    const link = linkAfter(ASKED, { role: 'assistant', text });
-    return (await store.sessions.findContinued(key.seq, null, [link])).resent?.runSeq === run!.seq;
+    const links = [linkAfter(ASKED, { role: 'assistant', text })];
+    return (await store.sessions.findContinued(key.seq, null, [{ links, after: 0 }])).resent?.runSeq === run!.seq;
   };
   return { runs: store.runs, run: run!, fence: fenceOf(run!), isFoundBy };
 }

@@ -510,7 +510,7 @@ async function callLists({ store, user, key }: StoreFixture): Promise<void> {
       await runs.list({ limit: 9, offset, sessionSeq: null, status });
   }
   await sessions.find('none');
-  await sessions.findContinued(key.seq, 'chat-1', [NOTHING_SAID]);
+  await sessions.findContinued(key.seq, 'chat-1', [{ links: [NOTHING_SAID], after: 0 }]);
   await runs.find('none');
   await runs.listWaiting(PAGE);
   await sessions.list({ ...PAGE, userSeq: user.seq, keySeq: key.seq });

@@ -28,6 +28,14 @@ const beginning = (before: Link, role: Said['role']) => `${before.toString('base
 const linkOf = (hashed: Hash): Link => hashed.digest().subarray(0, BYTES);
 const digest = (text: string): Link => linkOf(createHash('sha256').update(text));
 
+/** What is resent of a conversation up to an answer: all of it, or its beginning. */
+export interface Resent {
+  /** Under the conversation's name, then without one. */
+  readonly links: readonly Link[];
+  /** How many of the resent messages come after it. */
+  readonly after: number;
+}
+
 /** Conversations that say the same, from different beginnings on. */
 export interface Chains {
   add(said: Said): void;

@@ -10,6 +10,7 @@ import {
   makeChains,
   NOTHING_SAID,
   nothingSaidUnder,
+  type Resent,
   type Said,
 } from '../../../domain/sessions/continued/history-chain.ts';
 import { MOST_QUOTED } from '../../../domain/sessions/continued/quoted-history.ts';
@@ -44,13 +45,12 @@ export async function readConversation(
   const last = request.messages.findLastIndex(({ role }) => role === 'user');
   const before = request.messages.slice(0, Math.max(last, 0));
   const begun = name === null ? [NOTHING_SAID] : [nothingSaidUnder(name), NOTHING_SAID];
-  const { links, earlier, first } = await readEarlier(begun, before, parts);
+  const { resent, links, earlier, first } = await readEarlier(begun, before, parts);
   const isAnswered = before.some(({ role }) => role === 'assistant');
   const text = (await textOf(request.messages[last]?.content, parts)) ?? '';
   return {
     name,
-    // What says nothing is no conversation's.
-    resent: links === null || links[0]!.equals(begun[0]!) ? [] : links,
+    resent,
     asked: links && linkAfter(links[0]!, { role: 'user', text }),
     earlier,
     isSideRequest: isSideRequest({ first: first ?? text, last: text, isAnswered }),
@@ -75,13 +75,17 @@ function nameOf(
 }
 
 interface Earlier {
-  /** Null where a message has more than can be read. */
+  /** Of all of it; null where a message has more than can be read. */
   readonly links: readonly Link[] | null;
+  readonly resent: readonly Resent[];
   /** The end of it: more than a quote of it has, where that is more. */
   readonly earlier: readonly Said[];
   /** What its first user message says; undefined without one. */
   readonly first: string | undefined;
 }
+
+/** How many beginnings are looked for, the longest ones: each takes a few look-ups where none is known. */
+const MOST_BEGINNINGS = 8;
 
 /** Holds one text at a time, and what may be quoted. The loop turns in between. */
 async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
@@ -90,11 +94,16 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
   let [held, sinceTurn] = [0, 0];
   let first: string | undefined;
   const earlier: Said[] = [];
+  const answered: { readonly links: readonly Link[]; readonly count: number }[] = [];
+  let [count, isAnswer] = [0, false];
   for (const { role, content } of messages) {
     if (role !== 'user' && role !== 'assistant') continue;
     const text = await textOf(content, parts);
     const said = { role, text: text ?? '' } as const;
     if (role === 'user') first ??= said.text;
+    if (role === 'user' && isAnswer) answered.push({ links: chains.links(), count });
+    if (answered.length > MOST_BEGINNINGS) answered.shift();
+    [count, isAnswer] = [count + 1, role === 'assistant'];
     if (text === undefined) isWhole = false;
     else chains.add(said);
     earlier.push({ role, text: endOf(said.text) });
@@ -105,7 +114,13 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
     sinceTurn = 0;
     await nextTurn();
   }
-  return { links: isWhole ? chains.links() : null, earlier, first };
+  if (!isWhole) return { links: null, resent: [], earlier, first };
+  const links = chains.links();
+  const resent = [{ links, count }, ...answered.toReversed()]
+    // What says nothing is no conversation's.
+    .filter((one) => !one.links[0]!.equals(begun[0]!))
+    .map((one) => ({ links: one.links, after: count - one.count }));
+  return { links, resent, earlier, first };
 }
 
 /** What of a text may be quoted, as a copy: a slice would hold the whole. */

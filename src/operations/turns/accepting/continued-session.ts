@@ -21,7 +21,7 @@ export interface Place {
   readonly afterRunSeq: number | null;
   /** What is kept of the client's conversation; absent where the key doesn't go by that. */
   readonly note?: ConversationNote;
-  /** What a session begins with that its client has had elsewhere. */
+  /** What its client has had elsewhere: before the session, or since the run that the turn follows. */
   readonly quoted: readonly Said[];
   /** Whether what is resent is known there, or quoted. */
   readonly historyTaken: boolean;
@@ -64,8 +64,15 @@ export function makeContinuedSession({ access, store, log }: ContinuedParts) {
     const found = await store.sessions.findContinued(key.seq, name, resent);
     const place = placeOfConversation(found, { isSideRequest, idempotencyKey });
     if (place.sessionId !== null) {
-      const historyTaken = place.sessionId === found.resent?.sessionId;
-      return { ...place, quoted: [], historyTaken, note: { clientName: name, isThrowAway: false, history } };
+      const known = place.sessionId === found.resent?.sessionId ? found.resent : null;
+      // What was said elsewhere since, or was edited.
+      const quoted = known === null || known.after === 0 ? [] : earlier.slice(-known.after);
+      return {
+        ...place,
+        quoted,
+        historyTaken: known !== null,
+        note: { clientName: name, isThrowAway: false, history },
+      };
     }
     const { sessionId, isThrowAway } = place;
     const note = { clientName: isThrowAway ? null : name, isThrowAway, history };

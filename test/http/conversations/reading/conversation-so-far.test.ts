@@ -18,13 +18,32 @@ test('texts between tool calls that a client resends one by one are what its run
 }, async () => {
   const streamed = [user('Look.'), assistant('I look.Found.')].reduce(linkAfter, NOTHING_SAID);
   const { resent, asked } = await read(user('Look.'), assistant('I look.'), assistant('Found.'), user('And now?'));
-  expect(resent).toEqual([streamed]);
+  expect(resent).toEqual([{ links: [streamed], after: 0 }]);
   expect(asked).toEqual(linkAfter(streamed, user('And now?')));
   // What a failed run has left unanswered are two messages.
   const unanswered = await read(user('Look.'), user('Look again.'), assistant('Found.'), user('And now?'));
-  expect(unanswered.resent).toEqual([
+  expect(unanswered.resent[0]!.links).toEqual([
     [user('Look.'), user('Look again.'), assistant('Found.')].reduce(linkAfter, NOTHING_SAID),
   ]);
+});
+
+test('beginnings end with an answer; the longest ones are looked for, the whole first', {
+  tags: ['M1-history'],
+}, async () => {
+  const turns = Array.from({ length: 20 }, (_, at) => [
+    user(`Ask ${at}.`),
+    assistant('I look.'),
+    assistant(`Say ${at}.`),
+  ]);
+  const said = [...turns.flat(), user('And this?')];
+  const { resent } = await read(...said, user('And now?'));
+  expect(resent.map(({ after }) => after)).toEqual([0, 1, 4, 7, 10, 13, 16, 19, 22]);
+  for (const { links, after } of resent.slice(1)) {
+    const [whole] = (await read(...said.slice(0, said.length - after), user('And now?'))).resent;
+    expect(links).toEqual(whole!.links);
+  }
+  const [first] = (await read(user(''), assistant(''), user('Begin.'), assistant('Begun.'), user('And now?'))).resent;
+  expect(first!.after).toBe(0);
 });
 
 test('what says nothing, or more than can be read, is looked for nowhere', { tags: ['M1-history'] }, async () => {

@@ -156,7 +156,12 @@ test('what is resent counts as taken where a session begins with it, and not whe
   tags: ['M1-ignored'],
 }, async () => {
   const { accept } = await fixture();
-  const said = { name: null, resent: [Buffer.alloc(16, 1)], asked: Buffer.alloc(16, 2), isSideRequest: false };
+  const said = {
+    name: null,
+    resent: [{ links: [Buffer.alloc(16, 1)], after: 0 }],
+    asked: Buffer.alloc(16, 2),
+    isSideRequest: false,
+  };
   const earlier = [{ role: 'user', text: 'Hi.' }] as const;
   const taken = async (over: Partial<TurnInput>) =>
     (await accept([{ type: 'text', text: 'hello' }], over)).historyTaken;
