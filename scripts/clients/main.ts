@@ -8,12 +8,14 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CLI_CLIENTS } from './cli-clients.ts';
-import type { Client } from './client.ts';
-import { folderOf, install } from './packages.ts';
-import { openGround } from './place.ts';
+import { folderOf, install, type Installed } from './packages.ts';
+import { type Ground, openGround } from './place.ts';
+import { LIBRARY_CLIENTS } from './library-clients.ts';
 import { SDK_CLIENTS } from './sdk-clients.ts';
-import { renderTable, type Row, withTable } from './table.ts';
-import { tryClient } from './trials.ts';
+import { PLACES, renderTable, renderToolTable, type Row, type ToolRow, withTable } from './table.ts';
+import { TOOL_CLIENTS } from './tool-clients.ts';
+import { tryToolClient } from './tool-trials.ts';
+import { type Outcome, tryClient } from './trials.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/CLIENTS.md', import.meta.url));
 
@@ -24,14 +26,14 @@ const { values: options } = parseArgs({
     inside: { type: 'boolean', default: false },
   },
 });
-const clients = [...SDK_CLIENTS, ...CLI_CLIENTS].filter(({ name }) =>
-  name.toLowerCase().includes(options.only.toLowerCase()),
-);
+const isMeant = ({ name }: { readonly name: string }) => name.toLowerCase().includes(options.only.toLowerCase());
+const clients = [...SDK_CLIENTS, ...LIBRARY_CLIENTS, ...CLI_CLIENTS].filter(isMeant);
+const toolClients = TOOL_CLIENTS.filter(isMeant);
 
-if (options.inside) await tryAll(clients);
+if (options.inside) await tryAll();
 else {
   await mkdir(options.packages, { recursive: true });
-  for (const client of clients) install(client, options.packages);
+  for (const client of [...clients, ...toolClients]) install(client, options.packages);
   goInside();
 }
 
@@ -62,22 +64,35 @@ function goInside(): void {
   );
 }
 
-async function tryAll(all: readonly Client[]): Promise<void> {
+async function tryAll(): Promise<void> {
   const rows: Row[] = [];
-  for (const client of all) {
-    const folder = folderOf(client, options.packages);
-    const ground = await openGround();
-    try {
-      const row = { client, outcomes: await tryClient(client, ground, folder ?? '') };
-      process.stdout.write(`${renderTable([row], { withFaults: true })}\n`);
-      rows.push(row);
-    } finally {
-      await ground.close();
-    }
+  for (const client of clients) {
+    const row = { client, outcomes: await onGround(client, tryClient) };
+    process.stdout.write(`${renderTable([row], { withFaults: true })}\n`);
+    rows.push(row);
   }
-  const faults = rows
-    .flatMap(({ outcomes }) => Object.values(outcomes))
-    .filter((outcome) => typeof outcome !== 'string');
-  if (faults.length > 0) process.exitCode = 1;
-  if (options.only === '') await writeFile(PAGE, withTable(await readFile(PAGE, 'utf8'), renderTable(rows)));
+  const toolRows: ToolRow[] = [];
+  for (const client of toolClients) {
+    const row = { client, outcomes: await onGround(client, tryToolClient) };
+    process.stdout.write(`${renderToolTable([row], { withFaults: true })}\n`);
+    toolRows.push(row);
+  }
+  const outcomes = [...rows, ...toolRows].flatMap((row) => Object.values<Outcome>(row.outcomes));
+  if (outcomes.some((outcome) => typeof outcome !== 'string')) process.exitCode = 1;
+  if (options.only !== '') return;
+  const page = withTable(await readFile(PAGE, 'utf8'), PLACES.clients, renderTable(rows));
+  await writeFile(PAGE, withTable(page, PLACES.toolClients, renderToolTable(toolRows)));
+}
+
+/** Tries a client against a daemon of its own. */
+async function onGround<C extends Installed, T>(
+  client: C,
+  tryIt: (client: C, ground: Ground, folder: string) => Promise<T>,
+): Promise<T> {
+  const ground = await openGround();
+  try {
+    return await tryIt(client, ground, folderOf(client, options.packages) ?? '');
+  } finally {
+    await ground.close();
+  }
 }

@@ -70,7 +70,7 @@ async function tryFiles({ attach }: Client, ground: Ground, folder: string): Pro
   });
 }
 
-async function outcomeOf(attempt: () => Promise<void>): Promise<Outcome> {
+export async function outcomeOf(attempt: () => Promise<void>): Promise<Outcome> {
   try {
     await attempt();
     return 'works';
