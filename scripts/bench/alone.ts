@@ -7,6 +7,7 @@ import { measureOffice } from './cases/office/office.ts';
 import { measurePackage } from './cases/package.ts';
 import { measureNodes } from './cases/nodes.ts';
 import { measurePostgres } from './cases/postgres.ts';
+import { measureProtocols } from './cases/protocols.ts';
 import { measureProfile } from './cases/profile.ts';
 import { measureRetention } from './cases/retention.ts';
 import { measureSchedules } from './cases/schedules.ts';
@@ -62,6 +63,7 @@ export const CASES = [
   { part: 'retention', what: 'what is removed by age', measure: (p) => measureRetention(p, p.scale) },
   { part: 'backup', what: 'backups', measure: (p) => measureBackups(p, p.scale.loadMs) },
   { part: 'telemetry', what: 'metrics and traces', measure: (p) => measureTelemetry(p, p.scale, p.failures) },
+  { part: 'protocols', what: 'protocols side by side', measure: (p) => measureProtocols(p, p.scale, p.failures) },
   { part: 'budgets', what: 'budgets', measure: (p) => measureBudgets(p, p.scale, p.failures) },
   { part: 'postgres', what: 'the store on PostgreSQL', measure: measurePostgres },
   { part: 'nodes', what: 'several daemons on one database', measure: measureNodes },

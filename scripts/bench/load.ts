@@ -7,7 +7,11 @@ export interface Target {
   /** Address with the path of its chat completions. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What of a body says a text; absent: as Chat Completions do. */
+  readonly inputOf?: (text: string) => object;
 }
+
+const asMessages = (text: string): object => ({ messages: [{ role: 'user', content: text }] });
 
 /** One request of a case. */
 export interface Shot {
@@ -68,7 +72,7 @@ function makeGun(target: Target, connections: number): Gun {
       const body = JSON.stringify({
         model: 'scripted',
         stream: shot.stream,
-        messages: [{ role: 'user', content: shot.text.replace('#', String((sent += 1))) }],
+        ...(target.inputOf ?? asMessages)(shot.text.replace('#', String((sent += 1)))),
       });
       const startedAt = performance.now();
       const reply = await pool.request({ path: url.pathname, method: 'POST', headers, body });

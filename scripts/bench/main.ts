@@ -1,6 +1,6 @@
 // Measures what Errand costs compared with baselines, in one run on one machine: a bare pass-through, Koa with SQLite and a bare AI SDK
 // server. `npm run bench -- [--quick] [--json FILE] [--only servers|runs|tools|history|files|watchers|office|view|webhooks|
-// shares|schedules|package|retention|backup|telemetry|budgets|postgres|nodes|storm|profile] [--without-errand] [--without-large]`
+// shares|schedules|package|retention|backup|telemetry|protocols|budgets|postgres|nodes|storm|profile] [--without-errand] [--without-large]`
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
