@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startFixture } from './fixture.ts';
+import { takeOffice } from './office.ts';
 import { takePages } from './pages.ts';
 import { type Scene, SCENES } from './scenes.ts';
 import { closeScreens, openScreen, type Screen } from './screen.ts';
@@ -42,6 +43,7 @@ try {
     screens.filter(({ scene }) => scene.isDaemonDown),
   ];
   for (const shown of up) await take(shown);
+  await takeOffice(fixture.daemon, PICTURES);
   await fixture.daemon.kill();
   for (const shown of down) await take(shown);
   await fixture.daemon.restart();

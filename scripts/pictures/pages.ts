@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { look, startBrowser } from '../../test/support/publishing/look.ts';
 import { type Gallery, startGallery } from '../../test/support/publishing/gallery.ts';
+import { CHROMIUM } from './office.ts';
 import { SAMPLES } from '../../test/support/publishing/samples.ts';
 
 interface PageScene {
@@ -66,7 +67,6 @@ const NEW_PAGES = [
     tags: ['quay', 'soundings'],
   },
 ];
-const CHROMIUM = '/usr/lib/chromium/chromium';
 
 /** Takes them all. Without Chromium it says so, and takes none. */
 export async function takePages(folder: string): Promise<void> {
