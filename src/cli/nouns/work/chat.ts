@@ -8,6 +8,7 @@ import {
   textOfDelta,
   textOfMessage,
 } from '../../../client/turns/messages.ts';
+import { isUuid } from '../../../domain/ids.ts';
 import { converse } from '../../chat/converse.ts';
 import { clearing, type Sign, signOn } from '../../chat/sign.ts';
 import { callLine, waitLine } from '../../chat/transcript.ts';
@@ -44,7 +45,7 @@ async function chat(context: Context, words: readonly string[], options: Given<t
   if (words.length === 0 && context.io.terminal.stdin) {
     requireTerminal(context);
     const apiKey = requireApiKeyOrUser(context, options.as);
-    const sessionId = await context.client().wholeId('sessions', options.session);
+    const sessionId = await sessionOf(context, options.session);
     return converse(context, { apiKey, username: options.as, model, sessionId, call: callFor(context, options) });
   }
   const text = words.join(' ');
@@ -55,7 +56,7 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     username: options.as,
     model,
     text: words.length === 0 || text === '-' ? await readMessageText(context) : notBlank(text),
-    sessionId: await context.client().wholeId('sessions', options.session),
+    sessionId: await sessionOf(context, options.session),
     onRetry: (tries) => asking.out.hint(tries === 1 ? 'Connection lost, reconnecting.' : `Try ${tries}.`),
   };
   sign.show();
@@ -67,6 +68,13 @@ async function chat(context: Context, words: readonly string[], options: Given<t
     showRunContinues(context, conversation.runId);
     hintSession(context, callFor(context, options), conversation.sessionId);
   }
+}
+
+/** The whole id. A session has no name that a start which leads to none might be. */
+async function sessionOf(context: Context, idOrItsStart: string | undefined): Promise<string | undefined> {
+  const id = await context.client().wholeId('sessions', idOrItsStart);
+  if (id !== undefined && !isUuid(id)) throw new CommandError('notFound', `Session "${id}" not found.`);
+  return id;
 }
 
 /** One question; the sign is there until something is printed. */

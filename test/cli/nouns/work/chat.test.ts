@@ -320,3 +320,12 @@ test('a user and a session that are not found are named', async () => {
   const noSession = await run(['chat', 'x', '--session', SESSION], { dataDir, environment });
   expect(noSession.stderr).toContain(`Session "${SESSION}" not found.`);
 });
+
+test('the start of no session is named, and nothing is sent', async () => {
+  const { dataDir, received } = await startFakeDaemon({
+    'GET /api/v1/ids/sessions/0190f6': (_, response) => refuse(response, 404, 'Id not found.'),
+  });
+  const ended = await run(['chat', 'x', '--session', '0190f6'], { dataDir, environment });
+  expect(ended).toMatchObject({ code: 5, stderr: expect.stringContaining('Session "0190f6" not found.') as string });
+  expect(received.filter(({ method }) => method === 'POST')).toEqual([]);
+});
