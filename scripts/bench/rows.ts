@@ -143,7 +143,7 @@ export const RUN_ROWS: readonly Row[] = [
   { key: 'protocolsChatCpuMs', label: 'answer by Chat Completions: CPU ms/run', digits: 2 },
   { key: 'protocolsControlRatio', label: '  noise: the same once more ÷ that', digits: 3 },
   { key: 'protocolsResponsesRatio', label: '  by Responses ÷ that', digits: 3 },
-  { key: 'protocolsKeptRatio', label: '  by a key that goes by history ÷ that', digits: 3 },
+  { key: 'protocolsKeptRatio', label: '  first messages by a key that goes by history ÷ that', digits: 3 },
   { key: 'protocolsChatStreamCpuMs', label: 'stream of Chat Completions: CPU ms/run', digits: 2 },
   { key: 'protocolsResponsesStreamRatio', label: '  of Responses ÷ that', digits: 3 },
   { key: 'hookNoneCpuMs', label: 'run without webhooks: CPU ms/run', digits: 2 },

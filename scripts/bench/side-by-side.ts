@@ -33,7 +33,7 @@ export async function sideBySide<Name extends string>(
   const cpuMs = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   const { rounds, runs } = roundsOf(scale);
   for (let round = 0; round < rounds; round += 1) {
-    // Each is first as often as it is last.
+    // Each has the first place in turn.
     for (const at of names.keys()) {
       const name = names[(at + round) % names.length]!;
       const { pid, load, after } = sides[name];

@@ -28,13 +28,16 @@ async function handOver(
   { folder, way, ownModel }: { readonly folder: string; readonly way: Way; readonly ownModel: ModelServer },
 ): Promise<void> {
   const place = await ground.makePlace('');
-  const before = place.model.requests.length;
+  const [before, had] = [place.model.requests.length, ownModel.requests.length];
   place.model.enqueue({ text: ANSWER });
   const printed = await client.handOver(place, folder, { way, ownModel: ownModel.url });
   const asked = place.model.requests.slice(before);
   assert.equal(asked.length, 1, 'the agent was not asked once');
   assert(JSON.stringify(asked[0]!.body.messages).includes(TASK), 'the agent has another task');
   assert(printed.includes(ANSWER), `the answer is not in: ${printed}`);
+  const told = ownModel.requests.slice(had);
+  const isTold = told.some(({ body }) => JSON.stringify(body.messages).includes(ANSWER));
+  assert(told.length === 0 || isTold, 'its model was not told the answer');
 }
 
 /** Where a client names its servers' tools and gives them to its model when that asks for them. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type DaemonProcess, runErrand } from '../../test/support/daemon/daemon-process.ts';
-import { look, startBrowser } from '../../test/support/publishing/look.ts';
+import { CHROMIUM, look, startBrowser } from '../../test/support/publishing/look.ts';
 
 interface OfficeScene {
   readonly name: string;
@@ -15,8 +15,8 @@ interface OfficeScene {
   readonly until: readonly string[];
 }
 
-const OFFICE_SCENES: readonly OfficeScene[] = [
-  { name: 'office-floor', colorScheme: 'light', width: 1360, height: 760, until: ['Open invoices'] },
+export const OFFICE_SCENES: readonly OfficeScene[] = [
+  { name: 'office-floor', colorScheme: 'light', width: 1256, height: 500, until: ['Open invoices'] },
   {
     name: 'office-desk',
     colorScheme: 'dark',
@@ -27,7 +27,6 @@ const OFFICE_SCENES: readonly OfficeScene[] = [
   },
   { name: 'office-phone', colorScheme: 'dark', width: 390, height: 780, until: ['Open invoices'] },
 ];
-export const CHROMIUM = '/usr/lib/chromium/chromium';
 
 /** Takes them all. Without Chromium it says so, and takes none. */
 export async function takeOffice(daemon: DaemonProcess, folder: string): Promise<void> {

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { look, startBrowser } from '../../test/support/publishing/look.ts';
+import { CHROMIUM, look, startBrowser } from '../../test/support/publishing/look.ts';
 import { type Gallery, startGallery } from '../../test/support/publishing/gallery.ts';
-import { CHROMIUM } from './office.ts';
 import { SAMPLES } from '../../test/support/publishing/samples.ts';
 
 interface PageScene {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { OFFICE_SCENES } from '../../scripts/pictures/office.ts';
 import { PAGE_SCENES } from '../../scripts/pictures/pages.ts';
 import { SCENES } from '../../scripts/pictures/scenes.ts';
 import { svgOf } from '../../scripts/pictures/svg.ts';
@@ -18,7 +19,8 @@ test('every picture that a document shows exists, and every one that exists is s
       Array.from(read(file).matchAll(/!\[[^\]]*\]\((?:docs\/)?pictures\/([^)]+)\)/g), ([, name]) => name),
     );
   expect(new Set(shown)).toEqual(new Set(kept));
-  const scenes = [...SCENES.map(({ name }) => `${name}.svg`), ...PAGE_SCENES.map(({ name }) => `${name}.png`)];
+  const pages = [...OFFICE_SCENES, ...PAGE_SCENES];
+  const scenes = [...SCENES.map(({ name }) => `${name}.svg`), ...pages.map(({ name }) => `${name}.png`)];
   expect(new Set(scenes)).toEqual(new Set(kept));
 });
 

@@ -1,4 +1,4 @@
-// What Responses cost compared with Chat Completions, and what it costs to keep a conversation for clients that resend it.
+// What Responses cost compared with Chat Completions, and what it costs to keep what clients will resend.
 import { closedLoop, type Shot, type Target } from '../load.ts';
 import { type ErrandServer, startErrand } from '../servers/start.ts';
 import { median, ratioOf, type Side, sideBySide, WINDOW_MS } from '../side-by-side.ts';

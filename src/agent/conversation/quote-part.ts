@@ -1,4 +1,4 @@
-// What a model is shown of the quote that a session begins with: at most a share of its window, the newest of it.
+// What a model is shown of the quote before a message: at most a share of its window, the newest of it.
 import type { TextBlock } from '../../domain/sessions/content.ts';
 import { cutQuote } from '../../domain/sessions/continued/quoted-history.ts';
 import { CHARACTERS_PER_TOKEN } from '../../domain/sessions/usage.ts';

@@ -114,6 +114,7 @@ export function sendReplyAndClose(req: IncomingMessage, res: ServerResponse, rep
   });
   req.once('end', finish);
   req.once('close', finish);
+  req.resume();
 }
 
 function bytesOf({ body }: Reply): Uint8Array[] {

@@ -54,9 +54,12 @@ export function* placeOfTurn(tx: Transaction, turn: PlacedTurn): Step<PlaceOfTur
   const { afterRunSeq = null } = turn;
   const newest =
     afterRunSeq === null ? null : ((yield* tx.get<{ seq: number }>(NEWEST, found.session.seq))?.seq ?? null);
-  if (afterRunSeq === newest) return { continued: found, fork: undefined, known: found };
-  const repeated = yield* findReplayedFork(tx, turn, found);
+  const isNewest = afterRunSeq === newest;
+  // By what is resent, a request that is repeated may have another place: what is known of it has changed.
+  const mayHaveForked = !isNewest || (turn.conversation !== undefined && afterRunSeq !== null);
+  const repeated = mayHaveForked ? yield* findReplayedFork(tx, turn, found) : undefined;
   if (repeated !== undefined) return repeated;
+  if (isNewest) return { continued: found, fork: undefined, known: found };
   const fork = yield* planFork(tx, found.session, afterRunSeq);
   if (fork.kind !== 'planned') return { kind: fork.kind === 'unfinished' ? 'unfinished' : 'session_gone' };
   // Its files are laid out where it starts.

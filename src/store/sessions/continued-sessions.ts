@@ -26,7 +26,9 @@ const after = (column: 'history_answered' | 'history_streamed') =>
    FROM (SELECT seq, session_seq FROM runs WHERE key_seq = ? AND ${column} = ? ORDER BY seq DESC LIMIT 64) AS latest
    CROSS JOIN sessions s ON s.seq = latest.session_seq
    WHERE s.deleted_at IS NULL ORDER BY latest.seq DESC LIMIT 1`;
-const [ANSWERED, STREAMED] = [after('history_answered'), after('history_streamed')];
+const AFTER = `SELECT seq, session_seq FROM (
+    SELECT * FROM (${after('history_answered')}) AS latest UNION ALL SELECT * FROM (${after('history_streamed')}) AS latest
+  ) AS found ORDER BY seq DESC LIMIT 1`;
 const CONTINUABLE = `SELECT s.id AS sessionId, r.finished_at IS NULL AS isBusy, r.idempotency_key AS idempotencyKey,
     r.opened_session AS opened
   FROM sessions s JOIN runs r ON r.seq = (SELECT seq FROM runs WHERE session_seq = s.seq ORDER BY seq DESC LIMIT 1)
@@ -39,7 +41,7 @@ export function makeContinuedSessions({ read }: Database) {
   return {
     /**
      * `name`: what the client calls the conversation. `resent`: all that it resends, then beginnings, the longest first; each under that name and
-     * then without one, as of a conversation that had none yet. Under a name that a session has, what is not known as a whole was cut by its client.
+     * then without one, as of a conversation that had none yet.
      */
     findContinued: read(function* (
       tx: Reader,
@@ -49,11 +51,9 @@ export function makeContinuedSessions({ read }: Database) {
     ): Step<FoundContinuation> {
       const seq = name === null ? undefined : (yield* tx.get<{ seq: number }>(NAMED, keySeq, name))?.seq;
       const named = seq === undefined ? null : yield* continuable(tx, seq);
-      const looked =
-        named === null ? resent : resent.slice(0, 1).map((all) => ({ ...all, links: all.links.slice(0, 1) }));
-      for (const { links, after } of looked) {
+      for (const { links, after } of resent) {
         let run: RunRow | undefined;
-        for (const link of links) run ??= yield* newestAfter(tx, keySeq, link);
+        for (const link of named === null ? links : links.slice(0, 1)) run ??= yield* newestAfter(tx, keySeq, link);
         const found = run === undefined ? null : yield* continuable(tx, run.sessionSeq);
         if (found !== null) return { named, resent: { ...found, runSeq: run!.seq, after } };
       }
@@ -68,10 +68,7 @@ interface RunRow {
 }
 
 function* newestAfter(tx: Reader, keySeq: number, link: Link): Step<RunRow | undefined> {
-  const answered = yield* tx.get<RunRow>(ANSWERED, keySeq, link);
-  const streamed = yield* tx.get<RunRow>(STREAMED, keySeq, link);
-  if (answered === undefined || streamed === undefined) return answered ?? streamed;
-  return answered.seq > streamed.seq ? answered : streamed;
+  return yield* tx.get<RunRow>(AFTER, keySeq, link, keySeq, link);
 }
 
 function* continuable(tx: Reader, sessionSeq: number): Step<Continuable | null> {

@@ -130,11 +130,12 @@ test('a conversation that went on elsewhere comes back to its session; one whose
   tags: ['M1-history'],
 }, async () => {
   const { said, say, send } = await frontEnd('history');
-  const { session } = await say('What are tides? [[text=The sea.]]');
+  const sea = 'The sea, moved by the moon. '.repeat(8).trim();
+  const { session } = await say(`What are tides? [[text=${sea}]]`);
   said.push({ role: 'user', content: 'And storms?' }, { role: 'assistant', content: 'The air, says another model.' });
   const back = await say('And quakes? [[text=The ground.]]');
   expect([back.session, back.ignored]).toEqual([session, null]);
-  expect(askedWith('And quakes?')).toContain('The sea.');
+  expect(askedWith('And quakes?')).toContain(`"${sea}"`);
   expect(askedWith('And quakes?')).toContain('says another model.');
   expect(askedWith('And quakes?').split('What are tides?')).toHaveLength(2);
   // It is a whole from then on.
@@ -145,7 +146,7 @@ test('a conversation that went on elsewhere comes back to its session; one whose
   expect(forked.session).not.toBe(session);
   const asked = askedWith('Why?');
   expect(asked).toContain('The crust.');
-  expect([asked.includes('"The sea."'), asked.includes('"The ground."')]).toEqual([true, false]);
+  expect([asked.includes(`"${sea}"`), asked.includes('"The ground."')]).toEqual([true, false]);
   const again: Message[] = [
     ...edited,
     { role: 'user', content: 'Why? [[text=Plates.]]' },

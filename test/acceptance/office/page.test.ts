@@ -202,7 +202,14 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
       });
       observer.observe(document.querySelector('.runs tbody'), { subtree: true, childList: true, characterData: true });
     `);
-    for (const number of [3, 480]) {
+    const changed = [3, 480];
+    // Snapshots of later have it, too.
+    const later = entities.map((entity, at) =>
+      changed.includes(at + 1) ? { ...entity, detail: 'reads new.md' } : entity,
+    );
+    daemon.live = later;
+    daemon.snapshot = { ...daemon.snapshot, entities: later.slice(0, 96) };
+    for (const number of changed) {
       daemon.emit(anEvent(number, 'tool_use', { tool_use_id: 'a', name: 'read_file', input: { path: '/new.md' } }));
     }
     await waitFor(async () => (await page.locator('td.now', { hasText: 'reads new.md' }).count()) === 2);

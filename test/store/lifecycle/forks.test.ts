@@ -426,3 +426,14 @@ test('a repeated request finds its fork', { tags: ['M2-turn'] }, async () => {
   expect(twice).toMatchObject({ kind: 'replayed', run: { id: 'run' in once && once.run.id } });
   expect(fixture.rows('SELECT seq FROM sessions')).toHaveLength(2);
 });
+
+test('a repeated request finds its fork also when more of its conversation is known by then', {
+  tags: ['M1-repeated'],
+}, async () => {
+  const [first, second] = await conversation('one', 'two');
+  const given = { idempotencyKey: 'k', conversation: { clientName: null, isThrowAway: false, history: null } };
+  const once = await after(first!, given);
+  expect(await after(second!, given)).toMatchObject({ kind: 'replayed', run: { id: 'run' in once && once.run.id } });
+  // Of a response that is named, each key is one of its session (D4).
+  expect(await after(second!, { idempotencyKey: 'k' })).toMatchObject({ kind: 'accepted' });
+});

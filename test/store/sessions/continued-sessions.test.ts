@@ -24,7 +24,7 @@ test('of equal conversations the newest is found whose session is still there', 
   expect(await found()).toBeUndefined();
 });
 
-test('of what is resent the longest beginning that is known counts, but under the name of a session only the whole', {
+test('of what is resent the longest beginning that is known counts, and under the name of a session what was said there', {
   tags: ['M1-history'],
 }, async () => {
   const fixture = await storeFixture();
@@ -38,6 +38,7 @@ test('of what is resent the longest beginning that is known counts, but under th
   expect((await store.sessions.findContinued(key.seq, null, resent)).resent).toMatchObject({ runSeq: seq, after: 2 });
   const named = await keep(NOTHING_SAID, 'chat');
   const found = await store.sessions.findContinued(key.seq, 'chat', resent);
-  expect(found).toMatchObject({ named: { sessionId: named.sessionId }, resent: null });
-  expect((await store.sessions.findContinued(key.seq, 'chat', resent.slice(1))).resent?.after).toBe(2);
+  expect(found).toMatchObject({ named: { sessionId: named.sessionId }, resent: { runSeq: seq } });
+  const nameless = resent.map((one) => ({ ...one, links: [all!, ...one.links] }));
+  expect((await store.sessions.findContinued(key.seq, 'chat', nameless)).resent).toBeNull();
 });

@@ -2,6 +2,9 @@
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
+/** Where Debian has it. */
+export const CHROMIUM = '/usr/lib/chromium/chromium';
+
 /** Starts one without a sandbox of its own, which containers have no namespaces for; it opens only what a test made. */
 export function startBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-software-rasterizer'] });

@@ -1,4 +1,4 @@
-// What a client says was said before, as a text that a session begins with (M1).
+// What a client says was said elsewhere, as a text before its message (M1).
 import type { TextBlock } from '../content.ts';
 import type { Said } from './history-chain.ts';
 

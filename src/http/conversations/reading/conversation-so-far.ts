@@ -84,8 +84,10 @@ interface Earlier {
   readonly first: string | undefined;
 }
 
-/** How many beginnings are looked for, the longest ones: each takes a few look-ups where none is known. */
+/** How many beginnings are looked for, the longest ones: each takes a look-up where none is known. */
 const MOST_BEGINNINGS = 8;
+/** What the assistant said in one, in characters: with less, such as a greeting, conversations begin that have nothing in common. */
+const LEAST_ANSWERED = 200;
 
 /** Holds one text at a time, and what may be quoted. The loop turns in between. */
 async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts: ReadingParts): Promise<Earlier> {
@@ -95,15 +97,18 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
   let first: string | undefined;
   const earlier: Said[] = [];
   const answered: { readonly links: readonly Link[]; readonly count: number }[] = [];
-  let [count, isAnswer] = [0, false];
+  let [count, isAnswer, characters] = [0, false, 0];
   for (const { role, content } of messages) {
     if (role !== 'user' && role !== 'assistant') continue;
     const text = await textOf(content, parts);
     const said = { role, text: text ?? '' } as const;
     if (role === 'user') first ??= said.text;
-    if (role === 'user' && isAnswer) answered.push({ links: chains.links(), count });
+    if (role === 'user' && isAnswer && characters >= LEAST_ANSWERED) answered.push({ links: chains.links(), count });
     if (answered.length > MOST_BEGINNINGS) answered.shift();
-    [count, isAnswer] = [count + 1, role === 'assistant'];
+    // One without text, such as a call alone, is none.
+    isAnswer = role === 'assistant' && (isAnswer || said.text.trim() !== '');
+    count += 1;
+    if (role === 'assistant') characters += said.text.length;
     if (text === undefined) isWhole = false;
     else chains.add(said);
     earlier.push({ role, text: endOf(said.text) });
@@ -116,7 +121,9 @@ async function readEarlier(begun: readonly Link[], messages: TurnMessages, parts
   }
   if (!isWhole) return { links: null, resent: [], earlier, first };
   const links = chains.links();
-  const resent = [{ links, count }, ...answered.toReversed()]
+  // Under a name, what is not known as a whole was cut by its client.
+  const beginnings = begun.length === 1 ? answered.toReversed() : [];
+  const resent = [{ links, count }, ...beginnings]
     // What says nothing is no conversation's.
     .filter((one) => !one.links[0]!.equals(begun[0]!))
     .map((one) => ({ links: one.links, after: count - one.count }));

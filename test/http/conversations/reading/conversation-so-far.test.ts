@@ -5,6 +5,8 @@ import { MOST_QUOTED } from '../../../../src/domain/sessions/continued/quoted-hi
 import { NO_SPOOLED_STRINGS } from '../../../../src/http/body/spooled-strings.ts';
 import { readConversation } from '../../../../src/http/conversations/reading/conversation-so-far.ts';
 
+/** Of an answer that no two conversations have by chance. */
+const LONG = 'x'.repeat(200);
 const PARTS = { spooled: NO_SPOOLED_STRINGS, maxCharacters: 1_000 };
 const LONG_PARTS = { ...PARTS, maxCharacters: 1_000_000 };
 const user = (text: string): Said => ({ role: 'user', text });
@@ -33,7 +35,7 @@ test('beginnings end with an answer; the longest ones are looked for, the whole 
   const turns = Array.from({ length: 20 }, (_, at) => [
     user(`Ask ${at}.`),
     assistant('I look.'),
-    assistant(`Say ${at}.`),
+    assistant(`Say ${at}. ${LONG}`),
   ]);
   const said = [...turns.flat(), user('And this?')];
   const { resent } = await read(...said, user('And now?'));
@@ -42,8 +44,21 @@ test('beginnings end with an answer; the longest ones are looked for, the whole 
     const [whole] = (await read(...said.slice(0, said.length - after), user('And now?'))).resent;
     expect(links).toEqual(whole!.links);
   }
-  const [first] = (await read(user(''), assistant(''), user('Begin.'), assistant('Begun.'), user('And now?'))).resent;
-  expect(first!.after).toBe(0);
+});
+
+test('a beginning is looked for where it says enough, ends with a text, and its conversation has no name', {
+  tags: ['M1-history'],
+}, async () => {
+  const afterOf = async (...said: readonly Said[]) =>
+    (await read(user('Hi'), ...said, user('And now?'))).resent.map(({ after }) => after);
+  expect(await afterOf(assistant('Hello!'), user('Look.'), assistant('Found.'))).toEqual([0]);
+  expect(await afterOf(assistant(LONG), user('Look.'), assistant('Found.'))).toEqual([0, 2]);
+  expect(await afterOf(assistant(LONG), user('Look.'), assistant(''), user('Well?'), assistant('Found.'))).toEqual([
+    0, 4,
+  ]);
+  const messages = messagesOf([user('Hi'), assistant(LONG), user('Look.'), assistant('Found.'), user('And now?')]);
+  const named = { messages, metadata: { chat: 'a' }, headers: {} };
+  expect((await readConversation({ by: 'metadata', field: 'chat' }, named, PARTS)).resent).toHaveLength(1);
 });
 
 test('what says nothing, or more than can be read, is looked for nowhere', { tags: ['M1-history'] }, async () => {
