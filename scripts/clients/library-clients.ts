@@ -31,11 +31,19 @@ const textOf = ({ content }: Spoken): string =>
     ? content
     : content.map((block) => ('text' in block && typeof block.text === 'string' ? block.text : '')).join('');
 
-/** `modelAt`: its model at a place; `file`: `TEXT_FILE` as its users attach it. */
+/** `TEXT_FILE`, as its users attach it. */
+const FILE = {
+  type: 'file',
+  source_type: 'base64',
+  mime_type: TEXT_FILE.mediaType,
+  data: TEXT_FILE.bytes.toString('base64'),
+  metadata: { filename: TEXT_FILE.name, title: TEXT_FILE.name },
+};
+
+/** `modelAt`: its model at a place. */
 function langChain(
   about: Pick<Client, 'name' | 'packages' | 'protocol' | 'setting'>,
   modelAt: (place: Place, folder: string) => Promise<ChatModel>,
-  file: object,
 ): Client {
   return {
     ...about,
@@ -62,19 +70,11 @@ function langChain(
       return model.withStructuredOutput(own.object({ metres: own.number() })).invoke(ASKS);
     },
     attach: async (place, folder) => {
-      const content = [{ type: 'text', text: ASKS }, file];
+      const content = [{ type: 'text', text: ASKS }, FILE];
       await (await modelAt(place, folder)).invoke([{ role: 'user', content }]);
     },
   };
 }
-
-const FILE = {
-  type: 'file',
-  source_type: 'base64',
-  mime_type: TEXT_FILE.mediaType,
-  data: TEXT_FILE.bytes.toString('base64'),
-  metadata: { filename: TEXT_FILE.name, title: TEXT_FILE.name },
-};
 
 const langChainOpenAI = langChain(
   {
@@ -88,7 +88,6 @@ const langChainOpenAI = langChain(
     const configuration = { baseURL: `${url}/openapi/v1` };
     return new ChatOpenAI({ model: 'errand', apiKey: key, maxRetries: 0, configuration });
   },
-  FILE,
 );
 
 const langChainAnthropic = langChain(
@@ -105,7 +104,6 @@ const langChainAnthropic = langChain(
     );
     return new ChatAnthropic({ model: 'errand', apiKey: key, maxRetries: 0, anthropicApiUrl: `${url}/openapi` });
   },
-  FILE,
 );
 
 interface Completion {
