@@ -45,6 +45,8 @@ async function begin(text: string, sessionId?: string) {
   return { runId: response.headers.get('x-run-id')!, sessionId: response.headers.get('x-session-id')! };
 }
 
+const TEXT = 'content_block_delta';
+
 interface Item {
   readonly id: number;
   readonly type: string;
@@ -52,9 +54,17 @@ interface Item {
   readonly stream_seq: number | null;
 }
 
-/** Watches until an event is the last one, across as many connections as it takes, and collects what comes into `seen`. */
-async function watch(path: string, isLast: (item: Item) => boolean, seen: Item[] = []) {
-  let [connections, resets] = [0, 0];
+interface Watched {
+  readonly seen: Item[];
+  connections: number;
+  resets: number;
+}
+
+const nothingYet = (): Watched => ({ seen: [], connections: 0, resets: 0 });
+
+/** Watches until an event is the last one, across as many connections as it takes, and counts and collects in `watched`. */
+async function watch(path: string, isLast: (item: Item) => boolean, watched = nothingYet()): Promise<Watched> {
+  const { seen } = watched;
   while (!seen.some(isLast)) {
     const last = seen.at(-1)?.id;
     try {
@@ -64,9 +74,9 @@ async function watch(path: string, isLast: (item: Item) => boolean, seen: Item[]
           ...(last !== undefined && { 'last-event-id': String(last) }),
         },
       });
-      connections += 1;
+      watched.connections += 1;
       for await (const { event, data } of readSse(response.body!)) {
-        if (event === 'reset') resets += 1;
+        if (event === 'reset') watched.resets += 1;
         else if (data !== null) seen.push(JSON.parse(data) as Item);
         if (seen.some(isLast)) break;
       }
@@ -75,11 +85,19 @@ async function watch(path: string, isLast: (item: Item) => boolean, seen: Item[]
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-  return { seen, connections, resets };
+  return watched;
 }
 
 const itemsOf = async (path: string): Promise<readonly Item[]> =>
   ((await daemon.admin('GET', path)) as { items: readonly Item[] }).items;
+
+/** The attempts of a run that have written text: each begins after the resume of the one before. */
+async function attemptsThatWrote(session: string, runId: string): Promise<number> {
+  const own = (await itemsOf(`${session}/stream-events`)).filter(({ run_id: id }) => id === runId);
+  const resumes = own.flatMap(({ type }, at) => (type === 'run.resumed' ? [at] : []));
+  const attempts = [0, ...resumes].map((from, at) => own.slice(from, resumes[at]));
+  return attempts.filter((events) => events.some(({ type }) => type === TEXT)).length;
+}
 
 test('watchers of a session and of a run miss nothing and see nothing twice across kill -9', {
   tags: ['§4.8-streams', '§4.8-refill'],
@@ -88,27 +106,26 @@ test('watchers of a session and of a run miss nothing and see nothing twice acro
   const { sessionId } = first;
   const session = `${OFFICE}/sessions/${sessionId}`;
   await waitFor(async () => (await itemsOf(`${session}/stream-events`)).some(({ type }) => type === 'run.done'));
-  const ofSystem: Item[] = [];
+  const ofSystem = nothingYet();
   const isLast = ({ type, run_id: id }: Item) => type === 'run.done' && id === runId;
   let runId = '';
   const fixture = watch(`${OFFICE}/stream`, isLast, ofSystem);
   await waitFor(async () => {
     await begin('Hello. [[text=Hi.]]');
-    return ofSystem.length > 0;
+    return ofSystem.seen.length > 0;
   });
   ({ runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]', sessionId));
   const paths = [`${session}/stream?replay=true`, `${session}/run-events/stream?run_id=${runId}&after_id=1`];
-  const watchers = Array.from({ length: 30 }, (_, at) => watch(paths[at % 2]!, isLast));
+  const watched = Array.from({ length: 30 }, nothingYet);
+  const watchers = watched.map((one, at) => watch(paths[at % 2]!, isLast, one));
   for (let kills = 0; kills < 2; kills += 1) {
-    const count = async () =>
-      (await itemsOf(`${session}/stream-events`)).filter(({ run_id: id }) => id === runId).length;
-    const before = await count();
-    await waitFor(async () => (await count()) > before + 5);
+    await waitFor(async () => (await attemptsThatWrote(session, runId)) > kills);
+    await waitFor(() => watched.every(({ connections }) => connections > kills));
     await daemon.kill();
     await daemon.restart();
   }
   told.resolve();
-  const watched = await Promise.all(watchers);
+  await Promise.all(watchers);
   const all = await itemsOf(`${session}/stream-events`);
   const own = all.filter(({ run_id: id }) => id === runId);
   const upToEnd = (items: readonly Item[]) => items.slice(0, items.findIndex(isLast) + 1);
@@ -129,8 +146,9 @@ test('a daemon that stops ends the streams, and watchers come back to the next',
   const { sessionId, runId } = await begin('Tell it slowly. [[deltas=60 every=50 hang=mid-stream after=40]]');
   const session = `${OFFICE}/sessions/${sessionId}`;
   const isLast = ({ type }: Item) => type === 'run.done';
-  const watcher = watch(`${session}/stream?replay=true`, isLast);
-  await waitFor(async () => (await itemsOf(`${session}/stream-events?run_id=${runId}`)).length > 10);
+  const watched = nothingYet();
+  const watcher = watch(`${session}/stream?replay=true`, isLast, watched);
+  await waitFor(async () => watched.connections === 1 && (await attemptsThatWrote(session, runId)) === 1);
   expect(await daemon.stop()).toMatchObject({ code: 0 });
   await daemon.restart();
   told.resolve();
