@@ -1,5 +1,6 @@
 // What the interface promises for every endpoint: who may use it, which ids and numbers it accepts, and how it refuses.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { STOP_WINDOW_MS } from '../../../src/domain/sessions/stop.ts';
 import { contentsOf, rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
@@ -502,7 +503,10 @@ describe('a stop', () => {
   test('ends a running background run as canceled, is already_stopped afterwards, and the session continues', {
     tags: ['§3.1-states-to-poll', '§3.3-already-stopped', '§4.5-waiting', '§4.6-stop'],
   }, async () => {
-    const slow = turn('[[deltas=400 every=50]]', { background: true, idempotency_key: 'to be stopped' });
+    const slow = turn('[[deltas=4]] [[hang=mid-stream after=2]]', {
+      background: true,
+      idempotency_key: 'to be stopped',
+    });
     const accepted = await call('POST', MESSAGES, keys.sister, slow);
     const [id, run] = [accepted.headers.get('x-session-id') ?? '', resultsOf(accepted).run_id];
     const inProgress = await waitFor(async () => {
@@ -516,19 +520,23 @@ describe('a stop', () => {
       usage: { input_tokens: 0, output_tokens: 0 },
       background_results: { retry_after_ms: 2_000, result_url: `/openapi/v1/runs/${run}`, error: null },
     });
+    const begunAt = performance.now();
     const first = await stop(id);
+    // On a machine that stands still an executor may need longer than the reply waits.
+    const isLate = first.json['stop_state'] === 'stopping' && performance.now() - begunAt > STOP_WINDOW_MS - 10;
     expect([first.status, first.json]).toEqual([
       200,
       {
         session_id: id,
         status: 'stopped',
-        stop_state: 'stopped',
+        stop_state: isLate ? 'stopping' : 'stopped',
         termination_reason: 'user_requested_stop',
         cancelled_runs: 1,
         expired_user_input_requests: 0,
-        executor_cancelled: true,
+        executor_cancelled: !isLate,
       },
     ]);
+    if (isLate) await waitFor(async () => (await stop(id)).json['stop_state'] === 'already_stopped');
     const found = await poll(run, keys.sister);
     expect(found.json).toMatchObject({ content: [], stop_reason: null, background_results: { status: 'canceled' } });
     expect(resultsOf(await call('POST', MESSAGES, keys.sister, slow))).toMatchObject({
