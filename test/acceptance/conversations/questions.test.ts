@@ -13,6 +13,7 @@ import { changeRows, literal } from '../../support/store/open-store.ts';
 let model: ModelServer;
 let daemon: DaemonProcess;
 
+/** What is not to time out is streamed. */
 const SETTINGS = [
   'wait_timeout_seconds: 4',
   'workers: { threads: 1, runs_per_thread: 2 }',
@@ -131,7 +132,10 @@ test('fifty runs that wait hold no slot; what comes next in a session stays behi
   });
   const status = (await daemon.admin('GET', '/api/v1/status')) as { runs: object; workers: { busy: number } };
   expect([status.runs, status.workers.busy]).toEqual([{ queued: 0, running: 0, waiting: 50, finalizing: 0 }, 0]);
-  expect(await takeTurn(target(), { content: 'quick' })).toMatchObject({ status: 200, text: 'Plain: quick' });
+  expect(await takeTurn(target(), { stream: true, content: 'quick' })).toMatchObject({
+    status: 200,
+    text: 'Plain: quick',
+  });
 
   const [first] = questions;
   const behind = await openTurn(target(), { stream: true, content: 'next', sessionId: first!.session_id });
@@ -238,7 +242,7 @@ test('an insight is reported while the run works, and moved on from the command 
       ? { tools: [{ name: 'report_insight', input: { title: 'Salt', summary: 'It rusts.', priority: 'high' } }] }
       : { text: 'Reported.' },
   );
-  expect(await takeTurn(target(), { content: 'report' })).toMatchObject({ text: 'Reported.' });
+  expect(await takeTurn(target(), { stream: true, content: 'report' })).toMatchObject({ text: 'Reported.' });
   const { items } = (await daemon.admin('GET', '/api/v1/insights')) as { items: { insight_id: string }[] };
   expect(items).toMatchObject([{ title: 'Salt', priority: 'high', status: 'new', username: daemon.adminName }]);
   const set = (status: string) =>
