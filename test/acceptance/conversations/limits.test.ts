@@ -21,7 +21,7 @@ beforeAll(async () => {
   model = await startModelServer();
   daemon = await startDaemonProcess({
     modelServerUrl: model.url,
-    errandYaml: 'max_upload_size_mb: 1\nmodel: { idle_timeout_seconds: 20 }\n',
+    errandYaml: 'max_upload_size_mb: 1\n',
   });
 });
 afterAll(async () => {
@@ -459,7 +459,8 @@ describe('a repeated request', () => {
     expect(new Set([...live, late].map(({ runId }) => runId)).size).toBe(1);
     expect(live.map(({ text }) => text)).toEqual(['abcdefgh', 'abcdefgh']);
     expect(late.events[0]?.event).toBe('message_start');
-    for (const heard of live) expect(heard.events).toEqual(late.events);
+    // Without pings, which fill silence.
+    for (const heard of live) expect(heard.events.filter(({ event }) => event !== 'ping')).toEqual(late.events);
     // A stream can be repeated without one: the run is the same.
     expect(await turn({ ...request, stream: false })).toMatchObject({ text: 'abcdefgh', runId: late.runId });
   });
