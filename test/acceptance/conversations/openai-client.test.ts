@@ -77,12 +77,15 @@ test('a completion has the answer, the usage, the echoed model and the ids of it
 test('a stream sends the role, then text as it arrives, then the finish reason', {
   tags: ['§2.3-deltas'],
 }, async () => {
-  const stream = await client.chat.completions.create({
-    model: 'gpt-x',
-    stream: true,
-    messages: [user('[[text=one two three]] [[deltas=3 every=200]]')],
-  });
-  const chunks = await listOf(stream);
+  const heard = Promise.withResolvers<void>();
+  model.enqueue({ text: ['one ', 'two ', 'three'], hang: 'mid-stream', afterDeltas: 1, until: heard.promise });
+  const stream = await client.chat.completions.create({ model: 'gpt-x', stream: true, messages: [user('count')] });
+  const chunks: OpenAI.ChatCompletionChunk[] = [];
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    // The model says no more before the client has its first word.
+    if (chunk.choices[0]?.delta.content === 'one ') heard.resolve();
+  }
   expect(chunks[0]?.choices).toEqual([{ index: 0, delta: { role: 'assistant' }, finish_reason: null }]);
   expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   const texts = chunks.slice(1, -1).map((chunk) => chunk.choices[0]?.delta.content ?? '');

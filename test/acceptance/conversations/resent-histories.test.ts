@@ -88,13 +88,18 @@ test('what an assistant said with a picture, with nothing, or as null is no obst
 test('a stream whose reply broke off and was begun again is resent as it was, and goes on in its session', {
   tags: ['M1-history'],
 }, async () => {
-  model.enqueue({ text: ['The answer ', 'is ', 'long'], deltaMs: 20, cut: 2 }, { text: 'The answer is forty-two.' });
+  const heard = Promise.withResolvers<void>();
+  const broken = { text: ['The answer ', 'is ', 'long'], cut: 2, cutAfter: heard.promise };
+  model.enqueue(broken, { text: 'The answer is forty-two.' });
   const first = user('How many?');
   const { data, response } = await client.chat.completions
     .create({ model: 'errand', messages: [first], stream: true })
     .withResponse();
   let streamed = '';
-  for await (const chunk of data) streamed += chunk.choices[0]?.delta.content ?? '';
+  for await (const chunk of data) {
+    streamed += chunk.choices[0]?.delta.content ?? '';
+    if (streamed.includes('is ')) heard.resolve();
+  }
   expect(streamed).toMatch(/^The answer .+The answer is forty-two\.$/s);
   const next = await send(first, assistant(streamed), user('Sure? [[text=Yes.]]'));
   expect(next.session).toBe(response.headers.get('x-session-id'));
