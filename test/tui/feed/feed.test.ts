@@ -19,7 +19,12 @@ async function watch(intervalMs = 60_000) {
   });
   const controller = new AbortController();
   const client = makeClient({ url: server.url(), token: 'k' }, controller.signal);
-  const feed = startFeed({ client, get: store.get, dispatch: store.dispatch, take: store.take, now: Date.now });
+  let taken = 0;
+  const dispatch: typeof store.dispatch = (action) => {
+    store.dispatch(action);
+    if (action.type === 'snapshot') taken += 1;
+  };
+  const feed = startFeed({ client, get: store.get, dispatch, take: store.take, now: Date.now });
   onTestFinished(() => {
     feed.stop();
     store.close();
@@ -27,7 +32,8 @@ async function watch(intervalMs = 60_000) {
   });
   const standing = () => standingOf(store.get().connection, Date.now()).text;
   const row = (number: number) => store.get().office.rows.get(runId(number));
-  await waitFor(() => standing() === 'live' && row(1) !== undefined);
+  // The one that the opened stream asks for would take back what later events have said, or find nobody there.
+  await waitFor(() => taken >= 2 && standing() === 'live' && row(1) !== undefined);
   return { server, store, standing, row };
 }
 
