@@ -45,11 +45,14 @@ export function openOfficeView({
   frameMs = 1,
   tz = 'UTC',
 }: OfficeViewOptions): OfficeView {
+  // Its clock stands still: what is shown for a few seconds stays until something else is.
+  const at = Date.now();
+  const now = () => at;
   const controller = new AbortController();
   const client = makeClient({ url, token }, controller.signal);
-  const store = makeStore(initialState({ tz, intervalMs: 60_000 }, screens, Date.now()), {
+  const store = makeStore(initialState({ tz, intervalMs: 60_000 }, screens, at), {
     frameMs,
-    now: Date.now,
+    now,
     isBusy: () => false,
   });
   const stdin = Object.assign(new PassThrough(), {
@@ -76,14 +79,14 @@ export function openOfficeView({
       store,
       theme: themeFor('none', 'dark'),
       wheel: { listen: () => () => undefined },
-      now: Date.now,
+      now,
       quit: () => undefined,
       copy: () => undefined,
       page: () => undefined,
     }),
     { stdin, stdout, debug: true, interactive: true, exitOnCtrlC: false, patchConsole: false },
   );
-  const feed = startFeed({ client, get: store.get, dispatch: store.dispatch, take: store.take, now: Date.now });
+  const feed = startFeed({ client, get: store.get, dispatch: store.dispatch, take: store.take, now });
   const screen = () => shown.replace(/ +$/gm, '');
   return {
     screen,

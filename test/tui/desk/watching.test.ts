@@ -97,8 +97,7 @@ test('a session that is deleted stays to be read, and is asked for no more', asy
   await view.until(/Plot.*● live[^]*line 3\./);
   server.gone.add(sessionId(1));
   server.emit({ ...anEvent(1, 'session.deleted'), run_id: null });
-  await view.until(/✗ deleted[^]*line 3\./);
-  expect(view.screen()).toContain('the session was deleted');
+  await view.until(/✗ deleted[^]*line 3\.[^]*the session was deleted/);
   expect(reads(`${sessionId(1)}/stream`)).toBe(2);
 });
 
@@ -262,9 +261,14 @@ test('a read that fails is tried again, and a slow one is not doubled', async ()
   server.emit(numbered('run.step', STEP));
   await waitFor(() => reads('summary') === before + 1);
   server.emit(numbered('run.step', STEP));
-  server.ofSession.set('summary', { ...SUMMARY, title: 'As it was later' });
+  // Once it has been answered, the next may come.
+  const asked: number[] = [];
+  server.ofSession.set('summary', () => {
+    asked.push(reads('summary'));
+    return { ...SUMMARY, title: 'As it was later' };
+  });
   await view.until('As it was later');
-  expect(reads('summary')).toBe(before + 1);
+  expect(asked[0]).toBe(before + 1);
 });
 
 test('d saves the chosen file at an address of now, and says what became of it', async () => {
