@@ -1,7 +1,7 @@
 // A receiver of webhooks on loopback, which records what arrives and can be away.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { freePort } from './free-port.ts';
 
 /** One request, as it came in. */
 export interface Received {
@@ -56,8 +56,9 @@ export async function startHookReceiver(): Promise<HookReceiver> {
     receive(request, response).catch(() => request.destroy());
   });
   const listen = async (port: number) => new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  // It is listened at again, after a while.
+  const port = await freePort();
+  await listen(port);
   return {
     port,
     url: `http://127.0.0.1:${port}`,
