@@ -77,7 +77,9 @@ function expectFailure(answer: TurnAnswer, way: (typeof WAYS)[number], expected:
 /** Limits of the daemons that meet faulty models. Only what must run out is short: a busy machine lets everything wait. */
 const TEMPERS = {
   patient: ', patience_seconds: 0',
-  hasty: ', patience_seconds: 1, connect_timeout_seconds: 1, first_token_timeout_seconds: 1, idle_timeout_seconds: 1',
+  hasty: ', patience_seconds: 1, idle_timeout_seconds: 1',
+  // Of its own: who waits for what comes after a first token gives that one its time.
+  brisk: ', patience_seconds: 0, first_token_timeout_seconds: 1',
   brief: `, run_timeout_seconds: ${RUN_TIMEOUT_SECONDS}`,
 } as const;
 type Temper = keyof typeof TEMPERS;
@@ -213,7 +215,7 @@ describe('models and tools', () => {
     },
     {
       name: 'hangs before its headers',
-      temper: 'hasty',
+      temper: 'brisk',
       content: '[[hang=before-headers]]',
       status: 504,
       type: 'timeout_error',
@@ -221,7 +223,7 @@ describe('models and tools', () => {
     },
     {
       name: 'hangs after its headers',
-      temper: 'hasty',
+      temper: 'brisk',
       content: '[[hang=after-headers]]',
       status: 504,
       type: 'timeout_error',
@@ -269,7 +271,7 @@ describe('models and tools', () => {
     },
     {
       name: 'drips bytes that never make a token',
-      temper: 'hasty',
+      temper: 'brisk',
       content: '[[drip=100]]',
       status: 504,
       type: 'timeout_error',
@@ -327,8 +329,12 @@ describe('models and tools', () => {
   });
 
   test.concurrent('an endpoint never has more calls at once than its max_in_flight', async () => {
-    narrow.script({ firstMs: 100, text: 'In my turn.' });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ content: 'x', key: 'narrow' })));
+    const two = Promise.withResolvers<void>();
+    narrow.script({ hang: 'before-headers', until: two.promise, firstMs: 100, text: 'In my turn.' });
+    const asked = Promise.all(Array.from({ length: 10 }, () => ask({ content: 'x', key: 'narrow' })));
+    await narrow.waitForRequest(2);
+    two.resolve();
+    const answers = await asked;
     expect(answers.map(({ text }) => text)).toEqual(Array.from({ length: 10 }, () => 'In my turn.'));
     expect(narrow.maxInFlight()).toBe(2);
   });
