@@ -7,6 +7,7 @@ import type { NewTask } from '../../../src/store/schedules/tasks.ts';
 import { openStore } from '../../support/store/open-store.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { replyFromDirectives, type Script } from '../../support/model/model-reply.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
 import { aTask } from '../../support/store/schedules.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
@@ -15,8 +16,9 @@ import { waitFor } from '../../support/time/wait-for.ts';
 const MINUTE = 60_000;
 
 /** A daemon that is stopped, with a model server of its own. */
-async function stoppedDaemon(): Promise<DaemonProcess> {
+async function stoppedDaemon(script: Script = replyFromDirectives): Promise<DaemonProcess> {
   const model = await startModelServer({ record: false });
+  model.script(script);
   const daemon = await startDaemonProcess({
     modelServerUrl: model.url,
     errandYaml: 'workers: { threads: 1, runs_per_thread: 4 }\n',
@@ -137,9 +139,10 @@ test('runs of a task are watched in Office Mode, and keys see nothing of them', 
 test('a firing that falls due during another is skipped or waits, as its task says', {
   tags: ['I9-overlap'],
 }, async () => {
-  const daemon = await stoppedDaemon();
+  const told = Promise.withResolvers<void>();
+  const daemon = await stoppedDaemon({ text: 'done', hang: 'before-headers', until: told.promise });
   const { cron } = minutesAgo(5);
-  const slow = stepsOf('[[text=done deltas=50 every=100]]');
+  const slow = stepsOf('Take your time.');
   const [queueing] = await makeTasks(daemon, [
     { cron, overlap: 'queue', work: slow },
     { cron, overlap: 'skip', work: slow },
@@ -159,6 +162,7 @@ test('a firing that falls due during another is skipped or waits, as its task sa
   await waitFor(() => states(queueing!.seq).length === 2);
   const [first, second] = states(queueing!.seq);
   expect([first!.status, second!.status]).toEqual([expect.stringMatching(/running|pending/), 'pending']);
+  told.resolve();
   await waitFor(() => states(queueing!.seq).every(({ status }) => status === 'completed'));
   expect(count(daemon, `firings WHERE task_seq <> ${queueing!.seq}`)).toBe(1);
 });
