@@ -258,25 +258,13 @@ test('a third crash fails the run as interrupted and retryable, and the next run
   expect(expectWhole(behind.runId).answer).toBe('fine');
 });
 
-test('a drain is reported at once, lets streams continue for their time, and the stream is rejoined without loss or duplicates', {
+test('a drain lets streams continue for their time, and the stream is rejoined without loss or duplicates', {
   tags: ['L8'],
 }, async () => {
   model.script({ text: ['one ', 'two ', 'three'], hang: 'mid-stream', afterDeltas: 2 });
   const run = await stream({ text: 'count' });
   await run.until(({ data }) => data?.includes('two ') === true);
   const stopping = daemon.stop();
-  const refused = await waitFor(async () => {
-    const readiness = await fetch(`${daemon.url}/readyz`);
-    return readiness.status === 503 && readiness;
-  });
-  expect(await refused.json()).toMatchObject({ ready: false });
-  const turnedAway = await fetch(`${daemon.url}/openapi/v1/messages`, {
-    method: 'POST',
-    headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'late' }] }),
-  });
-  expect([turnedAway.status, turnedAway.headers.has('retry-after')]).toEqual([503, true]);
-  await turnedAway.body?.cancel();
   const live = await run.rest();
   expect(live.at(-1)).toMatchObject({ event: 'error', data: expect.stringContaining('server restarting') as string });
   expect(await stopping).toEqual({ code: 0, signal: null });
@@ -293,14 +281,30 @@ test('a drain is reported at once, lets streams continue for their time, and the
   expect(rows.answer).toBe('one two three');
 });
 
-test('a second SIGTERM ends a draining daemon at once, and the run resumes', async () => {
+test('a drain is reported at once; a second SIGTERM ends the daemon at once, and the run resumes', {
+  tags: ['L8'],
+}, async () => {
   // A drain of its own would take a minute, and end with 0.
   await daemon.restart({ env: { ERRAND_STREAMS_DRAIN_SECONDS: '60' } });
   model.script(HANG);
   const run = await stream({ text: 'hold on' });
   await run.until(({ data }) => data?.includes('half ') === true);
   const stopping = daemon.stop();
-  await waitFor(async () => (await fetch(`${daemon.url}/readyz`)).status === 503, { everyMs: 1 });
+  const refused = await waitFor(
+    async () => {
+      const readiness = await fetch(`${daemon.url}/readyz`);
+      return readiness.status === 503 && readiness;
+    },
+    { everyMs: 1 },
+  );
+  expect(await refused.json()).toMatchObject({ ready: false });
+  const turnedAway = await fetch(`${daemon.url}/openapi/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': daemon.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'late' }] }),
+  });
+  expect([turnedAway.status, turnedAway.headers.has('retry-after')]).toEqual([503, true]);
+  await turnedAway.body?.cancel();
   const second = daemon.stop();
   const exit = await stopping;
   expect(await second).toEqual(exit);
