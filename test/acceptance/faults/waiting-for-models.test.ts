@@ -63,13 +63,15 @@ test('a corrected models.yaml reaches a run that waits; official clients and err
   model.script({ text: 'At last.' });
   const client = new Anthropic({ apiKey: daemon.apiKey, baseURL: `${daemon.url}/openapi`, maxRetries: 0 });
   const before = begunWaits();
+  // A program takes long to start, and ten seconds after its run begins to wait, that one fails.
+  const chat = runErrand(['chat', '--stream', 'Hello.', '--data-dir', daemon.dataDir], {
+    env: { ERRAND_API_KEY: daemon.apiKey },
+  });
+  await waitFor(() => begunWaits() === before + 1, { what: 'the program to wait' });
   const stream = client.messages.stream(
     { model: 'x', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] },
     { headers: TELL },
   );
-  const chat = runErrand(['chat', '--stream', 'Hello.', '--data-dir', daemon.dataDir], {
-    env: { ERRAND_API_KEY: daemon.apiKey },
-  });
   await waitFor(() => begunWaits() === before + 2, { what: 'both to wait' });
   configure(model.url, 'second');
   expect((await stream.finalMessage()).content).toMatchObject([{ text: 'At last.' }]);
