@@ -67,7 +67,11 @@ async function create(...work: readonly string[]): Promise<ScheduledTaskWire> {
 const run = (task: string) => errand<FiringWire>('schedules', 'run', task);
 const firingsOf = async (task: string) => (await errand<{ items: FiringWire[] }>('schedules', 'firings', task)).items;
 
-const bodies = () => receiver.received.map(({ body }) => JSON.parse(body.toString()) as Move);
+/** Each once, however often it was delivered. */
+const bodies = () =>
+  [...new Map(receiver.received.map(({ eventId, body }) => [eventId, body])).values()].map(
+    (body) => JSON.parse(body.toString()) as Move,
+  );
 const movesOf = ({ session_id: id }: FiringWire) =>
   bodies()
     .filter(({ event_type: type }) => type === 'scheduled_task.run_status_changed')
