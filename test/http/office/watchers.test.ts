@@ -189,7 +189,7 @@ test('a watcher that reads nothing for thirty seconds is dropped, one that reads
   slow!.destroy();
 });
 
-test('a thousand watchers that come and go leave nothing behind', { tags: ['G9'], timeout: 120_000 }, async () => {
+test('a thousand watchers that come and go leave nothing behind', { tags: ['G9'] }, async () => {
   const { fixture, session, say, run } = await openOffice();
   const paths = [
     `${session}/stream?replay=true`,
