@@ -1,7 +1,7 @@
 // Snapshots of workspaces: what they hold, and that nothing half-done stays.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { TEMPORARY_PREFIX } from '../../../src/disk/replace-beneath.ts';
@@ -16,6 +16,8 @@ import {
   sha256,
   shareSnapshotFixture,
   write,
+  LIMITS,
+  type SnapshotFixture,
 } from '../../support/files/snapshot-fixture.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -130,6 +132,17 @@ test.each(['a snapshot', 'a small archive'])(
   },
 );
 
+/** Takes a file of a terabyte, for as long as that takes. */
+const ENDLESS = { limits: { ...LIMITS, maxFileBytes: 2 ** 41, maxTotalBytes: 2 ** 41 }, deadlineMs: 200_000 };
+
+/** A file whose end no snapshot comes to, and that takes no space. Returns what makes it a short one. */
+function writeEndless(fixture: SnapshotFixture): () => void {
+  write(fixture, { 'endless.bin': '' });
+  const path = join(fixture.root, 'endless.bin');
+  truncateSync(path, 2 ** 40);
+  return () => truncateSync(path, 1_000);
+}
+
 describe('requests that fail', () => {
   test('a deadline ends the request with words, leaves nothing behind, and the next one works', async () => {
     const fixture = await snapshotFixture();
@@ -165,13 +178,15 @@ describe('requests that fail', () => {
 
   test('a request can be cancelled while it waits, while it is at work and before', async () => {
     const fixture = await snapshotFixture();
-    write(fixture, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
+    const shorten = writeEndless(fixture);
     const controllers = Array.from({ length: 6 }, () => new AbortController());
-    const requests = controllers.map(({ signal }, i) => fixture.snapshot({ sessionId: `s${i}`, signal }));
+    const requests = controllers.map(({ signal }, i) => fixture.snapshot({ ...ENDLESS, sessionId: `s${i}`, signal }));
     const ends = Promise.allSettled(requests);
     await waitFor(() => fixture.incoming().length === 4);
     controllers[1]!.abort();
     controllers[5]!.abort();
+    await Promise.allSettled([requests[1], requests[5]]);
+    shorten();
     expect((await ends).map((end) => end.status)).toEqual([
       'fulfilled',
       'rejected',
@@ -187,8 +202,8 @@ describe('requests that fail', () => {
 
   test('once it is stopped, requests in progress and new ones are refused', async () => {
     const fixture = await snapshotFixture();
-    write(fixture, { 'large.bin': Buffer.alloc(60_000_000, 'x') });
-    const requests = Array.from({ length: 6 }, (_, i) => fixture.snapshot({ sessionId: `s${i}` }));
+    writeEndless(fixture);
+    const requests = Array.from({ length: 6 }, (_, i) => fixture.snapshot({ ...ENDLESS, sessionId: `s${i}` }));
     const ends = Promise.allSettled(requests);
     await waitFor(() => fixture.incoming().length === 4);
     await fixture.snapshotThread.stop();
