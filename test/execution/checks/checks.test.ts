@@ -1,7 +1,6 @@
 // Checks on the main thread: few at once, each within its time limit, ended with the daemon or with the caller.
 import { NO_EXTRAS } from '../../../src/domain/capabilities/model.ts';
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { McpServerDefinition } from '../../../src/catalog/definitions.ts';
 import { makeChecks } from '../../../src/execution/checks/checks.ts';
@@ -9,6 +8,7 @@ import { makePermits } from '../../../src/execution/pool/permits.ts';
 import type { ResolvedModel } from '../../../src/execution/brief/resolve-model.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
 import { makeLog } from '../../../src/log/log.ts';
+import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { fakeClock } from '../../support/time/fake-clock.ts';
 import { SETTINGS } from '../../support/http/http-fixture.ts';
 import { startModelServer } from '../../support/model/model-server.ts';
@@ -139,13 +139,15 @@ const definition = (changes: Partial<McpServerDefinition>): McpServerDefinition 
 });
 
 test('an MCP server is not started without a sandbox, and its directory does not stay', async () => {
+  // Its own: other tests may check servers at the same time.
+  const directory = temporaryDirectory();
+  vi.stubEnv('TMPDIR', directory);
   const { checks } = await openFixture();
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'));
   const report = await checks.checkMcpServer(definition({}), new AbortController().signal);
   expect(report.findings).toEqual([
     { check: 'start', state: 'failed', detail: 'The server cannot be started: the sandbox is not available.' },
   ]);
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('errand-check-'))).toEqual(before);
+  expect(readdirSync(directory)).toEqual([]);
 });
 
 test('an MCP server whose secret cannot be read is reported, without the secret', async () => {
