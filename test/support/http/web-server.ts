@@ -26,7 +26,8 @@ export async function startWebServer(
   handler: RequestListener = (_req, res) => void res.end('hello'),
 ): Promise<WebServer> {
   const hits: Hit[] = [];
-  const server = createServer((req, res) => {
+  // Longer than a busy machine pauses: a client that keeps a connection finds it there.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
     hits.push({ method: req.method ?? '', path: req.url ?? '', headers: req.headers });
     handler(req, res);
   });
