@@ -10,7 +10,7 @@ import { VERSION } from '../../src/version.ts';
 import { makeDirectory, startFakeDaemon } from './outside.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const inShell = (script: string) => spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout: 15_000 });
+const inShell = (script: string) => spawnSync('bash', ['-c', script], { encoding: 'utf8', timeout: 120_000 });
 const errand = `'${process.execPath}' --disable-warning=ExperimentalWarning '${MAIN}'`;
 
 test('--version prints the version of the package', () => {

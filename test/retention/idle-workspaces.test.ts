@@ -21,7 +21,7 @@ async function idleFixture() {
     await fixture.end(run);
     collector.wake(run.sessionSeq);
     const isPacked = async () => (await fixture.artifactsOf(run)).archive && (await fixture.exportOf(run)).archive;
-    await waitFor(isPacked, { timeoutMs: 20_000 });
+    await waitFor(isPacked);
     return run;
   };
   return { ...fixture, collector, emptyIdle, finished };

@@ -8,7 +8,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 const TOKEN = 'se/cr&et=+%';
 
 /** A provider with this reply, and the requests it got. */
-async function provider(answer: Answer, timeoutMs = 2_000) {
+async function provider(answer: Answer, timeoutMs = 60_000) {
   const asked: { readonly method: string | undefined; readonly url: URL }[] = [];
   const server = createServer((request, response) => {
     asked.push({ method: request.method, url: new URL(request.url ?? '', 'http://provider') });
