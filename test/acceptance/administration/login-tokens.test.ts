@@ -97,7 +97,7 @@ sso:
   provider: corp
   userinfo_url: "http://127.0.0.1:${port}/user"
   token_parameter: ticket
-  timeout_ms: 2000
+  timeout_ms: 60000
   defaults: { team: Labs, functional_role: analyst, scenario: general }
 `;
   }
