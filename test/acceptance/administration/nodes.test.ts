@@ -13,10 +13,12 @@ let model: ModelServer;
 let daemon: DaemonProcess;
 
 const SOUTH = '0198c0de-0000-7000-8000-0000000000ff';
-const WORDS = Array.from({ length: 40 }, (_, at) => `${at} `);
+const WORDS = ['long ', 'enough'];
+/** Ends the long run. */
+const over = Promise.withResolvers<void>();
 
 function script({ userText, step }: { userText: string; step: number }): Reply {
-  if (userText === 'long') return { text: WORDS, deltaMs: 50 };
+  if (userText === 'long') return { text: WORDS, hang: 'mid-stream', until: over.promise };
   if (userText !== 'ask' || step > 0) return { text: `Plain: ${userText}` };
   return { text: 'Let me ask. ', tools: [{ name: 'ask_user', input: { question: 'Which colour?' } }] };
 }
@@ -34,6 +36,8 @@ beforeEach(() => model.script(script));
 
 const errand = (...args: string[]) => runErrand([...args, '--data-dir', daemon.dataDir]);
 const node = async () => (await daemon.admin('GET', '/api/v1/nodes/north')) as NodeWire;
+const runStatus = async (id: string | null) =>
+  ((await daemon.admin('GET', `/api/v1/runs/${id}`)) as { status: string }).status;
 const ready = async () => fetch(`${daemon.url}/readyz`);
 const background = (key: string) => ({ body: { background: true, idempotency_key: key }, content: 'quick' });
 
@@ -49,7 +53,9 @@ test('a node that drains lets its runs and streams end, starts nothing, and goes
     return items[0];
   });
   const kept = await takeTurn(daemon, background('kept'));
+  await waitFor(async () => (await runStatus(kept.runId)) === 'completed');
   const long = await openTurn(daemon, { stream: true, content: 'long' });
+  await waitFor(async () => (await runStatus(long.headers.get('x-run-id'))) === 'running');
   await waitFor(async () => (await node()).running > 0);
 
   const drain = errand('nodes', 'drain', 'north', '--wait');
@@ -64,6 +70,7 @@ test('a node that drains lets its runs and streams end, starts nothing, and goes
   expect([inBackground.status, inBackground.headers.get('retry-after')]).toEqual([503, '5']);
   // Whoever repeats a request finds its run.
   expect(await takeTurn(daemon, background('kept'))).toMatchObject({ status: 202, runId: kept.runId });
+  over.resolve();
   expect((await readTurn(long)).text).toBe(WORDS.join(''));
   expect((await drain).stdout).toMatch(/^state\tdrained$/m);
 
@@ -79,20 +86,21 @@ test('a node that drains lets its runs and streams end, starts nothing, and goes
   const reply = await ready();
   expect([reply.status, await reply.text()]).toEqual([503, expect.stringContaining('errand nodes undrain north')]);
   // Who upgrades a node that drains waits for no more than that.
-  expect((await errand('status', '--wait', '--timeout', '10s')).stdout).toContain('part_node\tfailed');
+  expect((await errand('status', '--wait', '--timeout', '60s')).stdout).toContain('part_node\tfailed');
   await expect(errand('nodes', 'remove', 'north', '--yes')).rejects.toMatchObject({ code: 6 });
 
   await errand('nodes', 'undrain', 'north');
   expect((await ready()).status).toBe(200);
-  const runId = asking.headers.get('x-run-id')!;
-  await waitFor(
-    async () => ((await daemon.admin('GET', `/api/v1/runs/${runId}`)) as { status: string }).status === 'completed',
-  );
+  await waitFor(async () => (await runStatus(asking.headers.get('x-run-id'))) === 'completed');
   expect(await takeTurn(daemon, { content: 'quick' })).toMatchObject({ status: 200, text: 'Plain: quick' });
 });
 
 test('nodes are found by name and by the start of their id, and drains are in the audit log', async () => {
-  const { id } = await node();
+  // A run takes its slot for a moment longer than its reply.
+  const { id } = await waitFor(async () => {
+    const now = await node();
+    return now.running === 0 && now;
+  });
   expect((await errand('nodes', 'show', id.slice(0, 13))).stdout).toContain(`id\t${id}\n`);
   await expect(errand('nodes', 'drain', 'south')).rejects.toMatchObject({ code: 5 });
   const { stdout } = await errand('nodes', 'list');
