@@ -92,6 +92,9 @@ test('the queue says what waits and why, until it is stopped', async () => {
   expect((await readTurn(first.response)).error).toMatchObject({ message: 'The run was stopped.' });
   const answers = await Promise.all([behind, other, later].map(({ response }) => readTurn(response)));
   expect(answers.map(({ text }) => text)).toEqual(['b', 'c', 'd']);
+  // The last run takes its slot for a moment longer than its reply.
+  const isFree = async () => (await errand<{ busy: number }>('queue')).busy === 0;
+  await waitFor(isFree);
   expect(await errand<Items>('queue')).toMatchObject({ items: [], total: 0, busy: 0 });
 });
 
