@@ -270,6 +270,7 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
   await get(`/api/v1/webhooks/${hook}/deliveries`);
   await get('/metrics');
 
+  await waitFor(() => daemon.stderr().includes('collector'), { what: 'the collector has refused traces' });
   // Each was sent to its peer: else this would prove nothing.
   const sent = [
     ...peer.heard,
@@ -278,7 +279,6 @@ test('nothing planted comes back in the log, in checks, in replies, in the datab
   const unsent = new Set(['client_secret', 'webhook_secret']);
   for (const place of Object.keys(PLANTED))
     if (!place.startsWith('program_') && !unsent.has(place)) expect(found(sent.join('\n')), place).toContain(place);
-  await waitFor(() => daemon.stderr().includes('collector'), { what: 'the collector has refused traces' });
 
   shown['the log'] = daemon.stderr() + daemon.stdout();
   await daemon.stop();
