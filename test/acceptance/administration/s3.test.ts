@@ -77,10 +77,10 @@ test('what agents write is in the bucket before it is listed, and is read from t
   await daemon.restart();
   expect((await bytesAt(files[0]!.url)).toString()).toBe(content);
   dropCopies();
-  const session = await get<{ readonly archive: { readonly url: string } }>(
-    `/openapi/v1/sessions/${turn.sessionId}/artifacts`,
+  const packed = await waitFor(
+    async () => (await get<Pick<Files, 'archive'>>(`/openapi/v1/sessions/${turn.sessionId}/artifacts`)).archive,
   );
-  expect(zipEntries(await bytesAt(session.archive.url))).toEqual({ 'large.txt': content });
+  expect(zipEntries(await bytesAt(packed.url))).toEqual({ 'large.txt': content });
   expect(archive).not.toBeNull();
 });
 
