@@ -1,5 +1,5 @@
 // The drill: a machine is gone, and its backup is all that is left.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -156,6 +156,10 @@ describe('as docs/BACKUPS.md has it', () => {
     const folder = join(daemon.dataDir, 'workspaces', sessionId, 'many');
     mkdirSync(folder, { recursive: true });
     for (let i = 0; i < 2_000; i += 1) writeFileSync(join(folder, `${i}.txt`), `file ${i}`);
+    // All of it is a hole, which takes no space, and much longer to read than this test may.
+    const endless = join(folder, 'endless');
+    writeFileSync(endless, '');
+    truncateSync(endless, 8 * 2 ** 40);
     const begun = errand('backup', 'create', '--to', place);
     await waitFor(
       () => {
@@ -169,6 +173,7 @@ describe('as docs/BACKUPS.md has it', () => {
     );
     await daemon.kill();
     await expect(begun).rejects.toThrow();
+    rmSync(endless);
     expect(JSON.parse(await errand('backup', 'list', place, '-o', 'json'))).toEqual({ items: [], total: 0 });
     await daemon.restart();
     const printed = await paste(block('errand backup verify /mnt').text);
