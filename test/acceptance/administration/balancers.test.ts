@@ -45,15 +45,26 @@ const BALANCERS: readonly Balancer[] = [
   },
 ];
 
+/** How long a node may take to say whether it takes turns: more than in the files, since all that answers here may stand still at times. */
+const patience = (seconds: number) => ({
+  'proxy_read_timeout 2s': `proxy_read_timeout ${seconds}s`,
+  'proxy_next_upstream_timeout 15s': `proxy_next_upstream_timeout ${3 * seconds}s`,
+  'timeout connect 3s': `timeout connect 3s\n  timeout check ${seconds}s`,
+});
+
 describe.each(BALANCERS.filter(({ has }) => has))('behind $name', ({ start, looks }) => {
-  const askNodes = async (nodes: readonly string[], key = 'none') => {
+  const askNodes = async (nodes: readonly string[], key = 'none', seconds = 60) => {
     const addresses = Object.fromEntries(SHOWN.map((shown, at) => [shown, nodes[at]!]));
-    return makeAskThrough(await start(addresses), key);
+    return makeAskThrough(await start({ ...addresses, ...patience(seconds) }), key);
   };
 
-  async function askStandIns() {
+  async function askStandIns(seconds?: number) {
     const nodes = [await startStandIn('one'), await startStandIn('two'), await startStandIn('three')] as const;
-    const ask = await askNodes(nodes.map(({ address }) => address));
+    const ask = await askNodes(
+      nodes.map(({ address }) => address),
+      'none',
+      seconds,
+    );
     /** Sends turns, or others, one after another; answers the status of each. */
     const turns = async (count: number, path = TURNS) => {
       const statuses = [];
@@ -136,7 +147,7 @@ describe.each(BALANCERS.filter(({ has }) => has))('behind $name', ({ start, look
   });
 
   test('a node that neither answers nor refuses gets no turns', async () => {
-    const { nodes, turns } = await askStandIns();
+    const { nodes, turns } = await askStandIns(10);
     const [one, two, three] = nodes;
     two.become('still');
     if (looks) await noticed([two]);
