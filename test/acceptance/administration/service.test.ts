@@ -98,13 +98,16 @@ test('a daemon takes the socket that it is given, and leaves connections in it t
     process.kill(daemons().at(-1)!, 'SIGKILL');
   });
   const port = await waitFor(() => /^port (\d+)$/m.exec(said)?.[1]);
-  const health = async () => (await fetch(`http://127.0.0.77:${port}/healthz`)).status;
+  // Each on a connection of its own: one that is kept leads to the daemon that stops.
+  const health = async () =>
+    (await fetch(`http://127.0.0.77:${port}/healthz`, { headers: { connection: 'close' } })).status;
   // It waits in the socket until the daemon has started.
   expect(await health()).toBe(200);
-  expect(said).toContain('the sockets of systemd are used, not the setting listen');
+  await waitFor(() => said.includes('the sockets of systemd are used, not the setting listen'));
   process.kill(daemons()[0]!, 'SIGTERM');
   await waitFor(() => said.includes('"msg":"draining"'));
   expect(await health()).toBe(200);
+  await waitFor(() => daemons().length > 1);
   expect(daemons()).toHaveLength(2);
   expect(said.match(/"msg":"stopped"/g)).toHaveLength(1);
 });
