@@ -53,7 +53,8 @@ test('the metrics are at their address alone, and promtool accepts them', async 
 
 test('whoever distributes requests asks for its readiness, from inside a container by the command', async () => {
   expect(await reader.paste(document.block('/readyz').text)).toContain('"ready":true');
-  await reader.paste('errand status --wait --timeout 5s');
+  // As it is shown, but with time for a busy machine.
+  await reader.paste('errand status --wait --timeout 60s');
 });
 
 /** Starts Prometheus on a scratch directory and a loopback address. */
@@ -91,9 +92,15 @@ test('the log is shown as the document has it, and its level changes while the d
   expect(daemon.stderr()).not.toContain('Hello.');
   await reader.paste(document.block('log.level --default').text);
   await waitFor(shows('info'), { everyMs: 250 });
-  const before = details();
+  /** The log as it is now, up to a request that is made for it. */
+  const detailsBefore = async (path: string) => {
+    await fetch(`${daemon.url}${path}`);
+    await waitFor(() => daemon.stderr().includes(path));
+    return details();
+  };
+  const before = await detailsBefore('/before-the-turn');
   await turn();
-  expect(details()).toBe(before);
+  expect(await detailsBefore('/after-the-turn')).toBe(before);
 });
 
 test('the traces that are shown are set while the daemon runs, and reach the collector', async () => {
@@ -123,7 +130,8 @@ test('the traces that are shown are set while the daemon runs, and reach the col
     status: { code: 1 },
   });
   expect(receiver.spans.map(({ name }) => name)).toContain('execute_tool write_file');
-  await reader.paste(`curl -s http://${address}/metrics | grep 'errand_traces_total{outcome="sent"} 1'`);
+  // Counted when the reply of the collector has come.
+  await waitFor(() => reader.paste(`curl -s http://${address}/metrics | grep 'errand_traces_total{outcome="sent"} 1'`));
 });
 
 test('the real Prometheus scrapes the daemon, answers queries of the dashboard, and loads the alerts', async ({
