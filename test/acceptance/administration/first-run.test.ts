@@ -302,11 +302,15 @@ default_scenario: general
     expect(await modelBehind(daemon.apiKey)).toBe('newest-1');
 
     writeFileSync(file, modelsYaml('missing'));
+    // The file may have been read while it was written.
     const degraded = await waitFor(async () => {
       const state = await stateOf();
-      return state?.state === 'degraded' && state;
+      return state?.detail?.includes('missing') === true && state;
     });
-    expect(degraded.detail).toMatch(/models\.yaml:\d+:\d+ .*missing/);
+    expect(degraded).toMatchObject({
+      state: 'degraded',
+      detail: expect.stringMatching(/models\.yaml:\d+:\d+ .*missing/),
+    });
     expect(await modelBehind(daemon.apiKey)).toBe('newest-1');
     const check = await tried(['status', '--check', '--data-dir', daemon.dataDir]);
     expect(check.code).toBe(8);
