@@ -1,9 +1,14 @@
 // How signals leave a thread: what is streamed in one message for all runs, what is urgent at once.
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { makeOutbox } from '../../../src/agent/port/outbox.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { makeOutbox, WINDOW_MS } from '../../../src/agent/port/outbox.ts';
 import type { Message, Signal } from '../../../src/agent/port/protocol.ts';
-import { waitFor } from '../../support/time/wait-for.ts';
+
+// Time passes only where a test says so: a window of milliseconds is over at any moment of a busy machine.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+const passWindow = () => void vi.advanceTimersByTime(WINDOW_MS);
 
 const text = (words: string, index = 0): Signal => ({ t: 'text', index, text: words });
 const BLOCK: Signal = { t: 'block-start', index: 0 };
@@ -38,9 +43,10 @@ test('text that follows closely waits and is merged, and leaves though nothing f
   await turn();
   for (const word of ['b', 'c']) add(1, text(word));
   add(1, text('d', 1));
+  await turn();
   expect(sent).toHaveLength(1);
-  await waitFor(() => sent.length === 2);
-  expect(sent[1]).toEqual([{ run: 1, signals: [text('bc'), text('d', 1)] }]);
+  passWindow();
+  expect(sent.slice(1)).toEqual([[{ run: 1, signals: [text('bc'), text('d', 1)] }]]);
 });
 
 test('with a longer window the first text leaves at once all the same, and the next waits for what is urgent', async () => {
@@ -68,10 +74,12 @@ test('what is urgent takes along what waits of its run, and leaves what others s
   await turn();
   expect(sent.slice(1)).toEqual([[{ run: 1, signals: [text('b'), WANTED, LOG] }]]);
   add(1, text('c'));
-  await waitFor(() => sent.length === 3);
-  expect(sent[2]).toEqual([
-    { run: 2, signals: [text('other')] },
-    { run: 1, signals: [text('c')] },
+  passWindow();
+  expect(sent.slice(2)).toEqual([
+    [
+      { run: 2, signals: [text('other')] },
+      { run: 1, signals: [text('c')] },
+    ],
   ]);
 });
 
@@ -82,17 +90,12 @@ test('while the main thread has not taken the last message, text grows instead o
   await turn();
   isTaken = false;
   add(1, text('b'));
-  // Leaves after the same time as one with a main thread that takes its messages.
-  const marker = makeThread();
-  marker.add(1, text('x'));
-  await turn();
-  marker.add(1, text('y'));
-  await waitFor(() => marker.sent.length === 2);
+  passWindow();
   expect(sent).toHaveLength(1);
   add(1, text('c'));
   isTaken = true;
-  await waitFor(() => sent.length === 2);
-  expect(sent[1]).toEqual([{ run: 1, signals: [text('bc')] }]);
+  passWindow();
+  expect(sent.slice(1)).toEqual([[{ run: 1, signals: [text('bc')] }]]);
 });
 
 test('text that nobody takes leaves all the same, in the end', async () => {
@@ -100,7 +103,8 @@ test('text that nobody takes leaves all the same, in the end', async () => {
   add(1, text('a'));
   await turn();
   add(1, text('b'));
-  await waitFor(() => sent.length === 2);
+  vi.advanceTimersByTime(3_600_000);
+  expect(sent).toHaveLength(2);
 });
 
 test('a batch never grows beyond 64 signals', () => {
