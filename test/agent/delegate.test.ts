@@ -231,7 +231,7 @@ test('a stop in the middle of a sub-agent closes its upstream and ends the run',
 test("the run's time is the sub-agent's time", async () => {
   const before = server.requests.length;
   server.enqueue(delegating('moon'), { hang: 'after-headers' });
-  const main = start(await briefWith([agent('moon')], { limits: { ...LIMITS, runTimeoutMs: 700 } }));
+  const main = start(await briefWith([agent('moon')], { limits: { ...LIMITS, runTimeoutMs: 5_000 } }));
   expect(await main.done).toMatchObject({ status: 'failed', error: { type: 'timeout_error' } });
   await expect.poll(() => server.requests[before + 1]?.closedBy).toBe('client');
 });

@@ -1,14 +1,15 @@
 // How a run handles a model server that fails: which failures are retried, and what the caller gets.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { ModelGrant } from '../../src/agent/port/grants.ts';
-import type { EndpointKind, Outcome, RunLimits } from '../../src/agent/port/protocol.ts';
+import type { EndpointKind, Outcome, RunLimits, Signal } from '../../src/agent/port/protocol.ts';
 import { retryAfterOf } from '../../src/agent/loop/call/model-failure.ts';
 import type { Reply } from '../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../support/model/model-server.ts';
+import { holdTime } from '../support/time/hold-time.ts';
 import { waitFor } from '../support/time/wait-for.ts';
-import { GRANT, LIMITS, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
+import { GRANT, LIMITS, type MainManners, type MainSide, makeBrief, makeTools, startRun } from './play-main.ts';
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -27,11 +28,15 @@ interface Told {
 async function runWith(
   kind: EndpointKind,
   limits: Partial<RunLimits> = {},
-  { grant = {}, meanwhile }: { grant?: Partial<ModelGrant>; meanwhile?: (main: MainSide) => Promise<unknown> } = {},
+  {
+    grant = {},
+    meanwhile,
+    ...manners
+  }: { grant?: Partial<ModelGrant>; meanwhile?: (main: MainSide) => Promise<unknown> } & Pick<MainManners, 'sees'> = {},
 ): Promise<Told> {
   const before = server.requests.length;
   const model: ModelGrant = { ...GRANT, kind, baseUrl: server.url, ...grant };
-  const main = startRun(await makeBrief({ model, limits: { ...LIMITS, ...limits } }), makeTools().tools);
+  const main = startRun(await makeBrief({ model, limits: { ...LIMITS, ...limits } }), makeTools().tools, manners);
   await meanwhile?.(main);
   const outcome = await main.done;
   return { outcome, main, calls: server.requests.length - before };
@@ -136,11 +141,11 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
   });
 
   test("a Retry-After beyond the run's time fails at once", async () => {
-    server.script({ status: 429, headers: { 'retry-after': '3' } });
-    const ended = await runWith(kind, { runTimeoutMs: 2_000 });
+    server.script({ status: 429, headers: { 'retry-after': '300' } });
+    const ended = await runWith(kind, { runTimeoutMs: 200_000 });
     expect(ended.calls).toBe(1);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'api_error', retryable: true } });
-    expect(messageOf(ended)).toContain('asks to wait 3 seconds');
+    expect(messageOf(ended)).toContain('asks to wait 300 seconds');
   });
 
   test.each([400, 401, 403, 404])('status %i is not tried again', async (status) => {
@@ -223,7 +228,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
     async (hang) => {
       server.script({ hang });
       const before = server.requests.length;
-      const ended = await runWith(kind, { firstTokenTimeoutMs: 200 });
+      const pass = holdTime({ onTestFinished });
+      const meanwhile = async () => server.waitForRequest(before + 1).then(() => pass(200));
+      const ended = await runWith(kind, { firstTokenTimeoutMs: 200 }, { meanwhile });
       expect(ended.calls).toBe(1);
       expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
       expect(messageOf(ended)).toContain('0.2 seconds');
@@ -234,7 +241,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
 
   test('silence in the middle ends by the idle limit', { tags: ['D8-limits'] }, async () => {
     server.script({ text: ['a', 'b', 'c'], hang: 'mid-stream', afterDeltas: 2 });
-    const ended = await runWith(kind, { idleTimeoutMs: 200 });
+    const pass = holdTime({ onTestFinished });
+    const meanwhile = async (main: MainSide) => main.next(({ t }) => t === 'text').then(() => pass(200));
+    const ended = await runWith(kind, { idleTimeoutMs: 200 }, { meanwhile });
     expect(ended.calls).toBe(1);
     expect(ended.outcome).toMatchObject({ status: 'failed', error: { type: 'timeout_error', retryable: true } });
     expect(messageOf(ended)).toContain('fell silent');
@@ -242,7 +251,9 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
 
   test('slow but steady tokens outlast both limits', async () => {
     server.script({ text: Array.from({ length: 8 }, (_, i) => `${i} `), deltaMs: 100 });
-    const ended = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 });
+    const pass = holdTime({ onTestFinished });
+    const sees = ({ t }: Signal) => void (t === 'text' && pass(100));
+    const ended = await runWith(kind, { firstTokenTimeoutMs: 400, idleTimeoutMs: 400 }, { sees });
     expect(ended.outcome).toMatchObject({ status: 'completed', text: '0 1 2 3 4 5 6 7 ' });
   });
 });

@@ -53,7 +53,7 @@ test('a connection is used again after a complete reply', async () => {
     expect((await run(url)).outcome.status).toBe('completed');
     return connections === before;
   };
-  await waitFor(isReused, { timeoutMs: 10_000 });
+  await waitFor(isReused);
 });
 
 test('a reply without an end mark is complete with its connection', async () => {

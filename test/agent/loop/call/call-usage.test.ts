@@ -1,10 +1,11 @@
 // What a call has used that its server did not count: it is estimated where the server has worked on it, else nothing.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Signal } from '../../../../src/agent/port/protocol.ts';
 import type { Reply } from '../../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../../support/model/model-server.ts';
+import { holdTime } from '../../../support/time/hold-time.ts';
 import { FAST_RETRIES, GRANT, LIMITS, makeBrief, startRun } from '../../play-main.ts';
 
 let server: ModelServer;
@@ -23,25 +24,24 @@ interface Played {
   /** The run is stopped at this signal. */
   readonly stopAt?: (signal: Signal) => boolean;
   readonly permits?: boolean;
-  /** How long the model may be silent. */
-  readonly silenceMs?: number;
+  /** The model is silent for longer than it may, from this signal on; without headers, from its request on. */
+  readonly silentAt?: (signal: Signal) => boolean;
 }
 
-async function play(kind: 'openai' | 'anthropic', { reply, stopAt, permits = true, silenceMs = 60_000 }: Played) {
+async function play(kind: 'openai' | 'anthropic', { reply, stopAt, silentAt, permits = true }: Played) {
   server.script(reply);
   const before = server.requests.length;
   const brief = await makeBrief({
     model: { ...GRANT, kind, baseUrl: server.url, metered: !permits },
     turn: { user: [{ type: 'text', text: PROMPT }], attachments: [], steps: [] },
-    limits: { ...LIMITS, firstTokenTimeoutMs: silenceMs, idleTimeoutMs: silenceMs },
+    limits: { ...LIMITS, firstTokenTimeoutMs: 300, idleTimeoutMs: 300 },
   });
+  const pass = holdTime({ onTestFinished });
   const main = startRun(brief, [], { retries: ONCE, permits });
-  if (stopAt !== undefined) {
-    await (reply.hang === 'before-headers'
-      ? expect.poll(() => server.requests.length).toBe(before + 1)
-      : main.next(stopAt));
-    main.control({ t: 'abort', reason: 'stop' });
-  }
+  const at = stopAt ?? silentAt;
+  if (at !== undefined) await (reply.hang === 'before-headers' ? server.waitForRequest(before + 1) : main.next(at));
+  if (stopAt !== undefined) main.control({ t: 'abort', reason: 'stop' });
+  if (silentAt !== undefined) pass(300);
   await main.done;
   return main.of('call-failed').map(({ outcome, used }) => ({ outcome, used }));
 }
@@ -72,11 +72,11 @@ describe.each(['openai', 'anthropic'] as const)('over the %s protocol', (kind) =
 
   test('a model that falls silent has cost the prompt, and what it has said', async () => {
     const used = tokens(ABOUT.prompt, 0);
-    expect(await play(kind, { reply: { hang: 'before-headers' }, silenceMs: 300 })).toEqual([
+    expect(await play(kind, { reply: { hang: 'before-headers' }, silentAt: () => true })).toEqual([
       { outcome: 'timeout', used },
     ]);
     const reply = { text, hang: 'mid-stream', afterDeltas: 1 } as const;
-    expect(await play(kind, { reply, silenceMs: 300 })).toEqual([
+    expect(await play(kind, { reply, silentAt: ({ t }) => t === 'text' })).toEqual([
       { outcome: 'timeout', used: tokens(ABOUT.prompt, about(20)) },
     ]);
   });
