@@ -131,12 +131,14 @@ describe.skipIf(sandbox === null)('a server in the sandbox', () => {
       ok: false,
       output: 'The MCP server "files" did not answer within 1 seconds.',
     });
-    expect(await run.call('mcp__files__add', { a: 1, b: 1 })).toMatchObject({ output: '2' });
+    // On a busy machine, the next answer may come too late as well.
+    await waitFor(async () => (await run.call('mcp__files__add', { a: 1, b: 1 })).output === '2');
   });
 
   test('that reports progress has more time, but not forever', async () => {
-    const run = await openRun([goodServer({ callTimeoutMs: 400 })]);
-    expect(await run.call('mcp__files__progress', { steps: 8, pauseMs: 80 })).toEqual({ ok: true, output: 'done' });
+    // Only all pauses together may reach the limit, whatever the machine adds to one of them.
+    const run = await openRun([goodServer({ callTimeoutMs: 6_000 })]);
+    expect(await run.call('mcp__files__progress', { steps: 14, pauseMs: 450 })).toEqual({ ok: true, output: 'done' });
     const hurried = await openRun([goodServer({ callTimeoutMs: 100 })]);
     const long = await hurried.call('mcp__files__progress', { steps: 1_000, pauseMs: 20 });
     expect(long.output).toBe('The MCP server "files" did not answer within 0.1 seconds.');

@@ -57,7 +57,7 @@ export const httpServer = (
   const { headers = {}, caFile = null, ...rest } = changes;
   const transport = { kind: 'http' as const, url, headers, caFile };
   const secrets = Object.values(headers);
-  return { name: 'remote', secrets, transport, startTimeoutMs: 60_000, callTimeoutMs: 5_000, tools: null, ...rest };
+  return { name: 'remote', secrets, transport, startTimeoutMs: 60_000, callTimeoutMs: 60_000, tools: null, ...rest };
 };
 
 export interface OpenRun {
