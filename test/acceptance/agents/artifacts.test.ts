@@ -1,7 +1,10 @@
 // Artifacts of runs in the real daemon: listed, packed and downloaded as by a client, and not lost in a crash.
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -62,6 +65,13 @@ async function bytesAt(url: string | undefined): Promise<Buffer> {
   const response = await fetch(url!);
   expect(response.status).toBe(200);
   return Buffer.from(await response.arrayBuffer());
+}
+
+/** The reply there, once its first bytes have come. Nothing reads them yet. */
+async function beginAt(url: string): Promise<IncomingMessage> {
+  const [reply] = (await once(request(url, { agent: false }).end(), 'response')) as [IncomingMessage];
+  await once(reply, 'readable');
+  return reply;
 }
 
 const target = () => ({ url: daemon.url, apiKey: daemon.apiKey });
@@ -216,11 +226,12 @@ test('a large archive is packed by its download; a crash in the middle leaves no
   const incoming = () => filesBelow(join(daemon.dataDir, 'blobs')).filter((path) => path.startsWith('incoming'));
   expect(incoming()).toEqual([]);
 
-  const cut = [unpacked, unpacked].map(async ({ archive }) => bytesAt(archive?.url));
-  const ends = Promise.allSettled(cut);
-  await waitFor(() => incoming().length > 0, { what: 'an archive is being packed' });
-  await daemon.kill();
-  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  // While the rest is packed. However late the crash comes, most of it is with the daemon still.
+  const begun = await Promise.all([unpacked, unpacked].map(async ({ archive }) => beginAt(archive!.url)));
+  const killed = daemon.kill();
+  const ends = await Promise.allSettled(begun.map(async (reply) => buffer(reply)));
+  await killed;
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await daemon.restart();
   expect(incoming()).toEqual([]);
   const own = await bytesAt((await ofRun(runId)).archive?.url);
