@@ -85,7 +85,9 @@ beforeAll(async () => {
   write('experts/sailor.md', expert('sailor', 'skills: [tides]\nsubagents: [cook]\n'));
   write('experts/cook.md', expert('cook'));
   write('expert-teams/crew.yaml', 'description: A ship\nlead: sailor\nmembers: [cook]\n');
-  await taken('experts', 'cook', 'Knows cook');
+  // One reading may come between two of these files, and show some of them alone.
+  await taken('skills', 'reefs', 'About reefs');
+  await taken('expert-teams', 'crew', 'A ship');
 });
 
 afterAll(async () => {
