@@ -1,13 +1,13 @@
 // How a transaction ended, where its connection ends with it.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../../src/domain/clock.ts';
 import { makeStreamSeqs } from '../../../../../src/store/engine/postgres/commits/journal.ts';
 import { transact } from '../../../../../src/store/engine/postgres/commits/transact.ts';
-import { clientConfig, readPostgresAddress } from '../../../../../src/store/engine/postgres/connections/address.ts';
-import { connect, type Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
+import type { Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
 import { makeKeys } from '../../../../../src/store/engine/postgres/statements/keys.ts';
 import type { Step, Transaction } from '../../../../../src/store/engine/statement.ts';
 import { type Cluster, startCluster } from '../../../../support/postgres/cluster.ts';
+import { patientConnection } from '../../../../support/postgres/patient-connection.ts';
 import { canRunPostgres } from '../../../../support/postgres/programs.ts';
 
 describe.skipIf(!canRunPostgres())('a transaction', () => {
@@ -19,10 +19,7 @@ describe.skipIf(!canRunPostgres())('a transaction', () => {
   afterAll(() => cluster.close());
 
   test('whose answer to COMMIT is lost by a fault of TLS may have been kept', async () => {
-    const read = readPostgresAddress(cluster.url('ended'));
-    if (!read.ok) throw new Error(read.problems.join());
-    const connection = await connect(clientConfig(read.address), () => undefined);
-    onTestFinished(() => connection.close());
+    const connection = await patientConnection(cluster.url('ended'));
     await connection.say(
       'CREATE TABLE notes (id BIGINT); CREATE TABLE last_transactions (writer TEXT PRIMARY KEY, number xid8)',
     );

@@ -1,12 +1,10 @@
 // Verbs that may be carried out side by side come to what one after the other comes to, whatever the order of their statements.
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { join } from 'node:path';
-import { clientConfig } from '../../../../../src/store/engine/postgres/connections/address.ts';
-import { connect } from '../../../../../src/store/engine/postgres/connections/connection.ts';
 import type { Store } from '../../../../../src/store/open-store.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
 import { caughtVerb, makeDrive } from '../../../../support/postgres/interleaving.ts';
-import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { patientConnection } from '../../../../support/postgres/patient-connection.ts';
 import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import {
   aSpentCall,
@@ -76,8 +74,7 @@ test('two verbs of different sessions come to the same in any order', { timeout:
   await store.budgets.set({ ...BUDGET, payer: { keySeq: null, userSeq: user.seq, teamId: null } }, clock.now);
   const sides = [await aSide(fixture), await aSide(fixture)] as const;
   const turn: ReturnType<typeof aTurn> = { ...aTurn(user, key), protocol: 'chat' };
-  const connection = await connect(clientConfig(addressOf(databaseFor(file))), () => undefined);
-  onTestFinished(() => connection.close());
+  const connection = await patientConnection(databaseFor(file));
   const drive = await makeDrive(connection, clock.now());
 
   const names = Object.keys(CALLS);

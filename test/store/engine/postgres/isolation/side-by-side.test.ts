@@ -1,15 +1,14 @@
 // Which statements of a group may come between those of another verb: of other sessions, and of nothing that rests on more than its session.
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Scope } from '../../../../../src/store/engine/database.ts';
 import { makeStreamSeqs } from '../../../../../src/store/engine/postgres/commits/journal.ts';
 import { transact } from '../../../../../src/store/engine/postgres/commits/transact.ts';
-import { clientConfig } from '../../../../../src/store/engine/postgres/connections/address.ts';
-import { connect, type Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
+import type { Connection } from '../../../../../src/store/engine/postgres/connections/connection.ts';
 import { makeKeys } from '../../../../../src/store/engine/postgres/statements/keys.ts';
 import type { Step, Transaction } from '../../../../../src/store/engine/statement.ts';
 import type { Store } from '../../../../../src/store/open-store.ts';
 import { temporaryDirectory } from '../../../../support/files/temporary-directory.ts';
-import { addressOf } from '../../../../support/postgres/address-of.ts';
+import { patientConnection } from '../../../../support/postgres/patient-connection.ts';
 import { caughtVerb } from '../../../../support/postgres/interleaving.ts';
 import { databaseFor } from '../../../../support/postgres/shared-cluster.ts';
 import { SETUP } from '../../../../support/store/schedules.ts';
@@ -19,8 +18,7 @@ import { fakeClock } from '../../../../support/time/fake-clock.ts';
 /** A connection to the server, and the names in the statements that were sent on it, in their order. */
 async function aConnection() {
   const sent: string[] = [];
-  const connection = await connect(clientConfig(addressOf(databaseFor(temporaryDirectory()))), () => undefined);
-  onTestFinished(() => connection.close());
+  const connection = await patientConnection(databaseFor(temporaryDirectory()));
   const ask: Connection['ask'] = (statement, values) => {
     sent.push(...(/^SELECT '(.*)'$/.exec(statement.text)?.slice(1) ?? []));
     return connection.ask(statement, values);
