@@ -172,10 +172,11 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL', () => {
     const published: string[] = [];
     database.onCommitted((events) => void published.push(...events.map(({ type }) => type)));
     await database.answered();
-    // The commit itself takes long: a trigger sleeps in it.
+    // The commit itself takes until it is ended: a trigger sleeps in it.
     await cluster.query(
       name,
-      `CREATE FUNCTION sleep_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.3); RETURN NULL; END $$;
+      `CREATE FUNCTION sleep_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF NEW.name = 'try 1' THEN PERFORM pg_sleep(50); END IF; RETURN NULL; END $$;
        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION sleep_once()`,
     );
     let tries = 0;
