@@ -1,4 +1,5 @@
 // A PostgreSQL database is looked at from beside, while a store has it open.
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/domain/clock.ts';
 import { readPostgresAddress } from '../../../../src/store/engine/postgres/connections/address.ts';
@@ -11,7 +12,7 @@ import { openInspector } from '../../../../src/store/inspection/open-inspector.t
 import { locationOf, referenceOf, type StoreLocation } from '../../../../src/store/location.ts';
 import { openStore, type Store } from '../../../../src/store/open-store.ts';
 import { renderBody } from '../../../../src/webhooks/bodies/render-body.ts';
-import { type Cluster, startCluster } from '../../../support/postgres/cluster.ts';
+import { type Cluster, startCluster, SUPERUSER } from '../../../support/postgres/cluster.ts';
 import { canRunPostgres } from '../../../support/postgres/programs.ts';
 
 const NOTHING = {
@@ -98,10 +99,12 @@ describe.skipIf(!canRunPostgres())('a database of PostgreSQL, from beside', () =
     await cluster.query('postgres', 'GRANT pg_monitor TO errand');
     const inspector = await openInspector(location);
     onTestFinished(inspector.close);
-    const slow = cluster.query('errand', "SET application_name = 'a report'; SELECT pg_sleep(4)");
+    const report = new Client({ host: cluster.directory, user: SUPERUSER, database: 'errand' });
+    await report.connect();
+    onTestFinished(() => report.end());
+    await report.query("SET application_name = 'a report'; BEGIN; SELECT 1");
     await expect
-      .poll(async () => (await inspector.server())?.oldestTransaction, { timeout: 4_000 })
+      .poll(async () => (await inspector.server())?.oldestTransaction)
       .toMatchObject({ who: 'a report', seconds: expect.any(Number) as number });
-    await slow;
   });
 });
