@@ -54,6 +54,14 @@ async function administrator(database: string): Promise<Client> {
   return client;
 }
 
+/** Does something as soon as a query finds a row: in the server, since a daemon waits for five seconds only. */
+const asSoonAs = (found: string, statement = 'NULL') => `DO $$ BEGIN
+    WHILE NOT EXISTS (${found}) LOOP PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP;
+    ${statement};
+  END $$`;
+const endServer = (signal: 'QUIT' | 'KILL') => `COPY (SELECT 1) TO PROGRAM 'kill -${signal} ${cluster.pid()}'`;
+const WAITS_FOR_RUNS = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass";
+
 test('a server that is killed again and again loses no run, and no run is done twice', async () => {
   const daemon = await aDaemon();
   const turns = Array.from({ length: 12 }, (_, no) => ask(daemon, `Count to ${no}. [[deltas=60 every=50]]`));
@@ -146,12 +154,9 @@ test('a daemon whose server goes away during its start ends with 1, and says whi
   await daemon.stop();
   const admin = await administrator(`faults_${made}`);
   await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
-  const restarted = daemon.restart().catch(String);
-  const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass`;
-  await waitFor(async () => (await admin.query(waiting)).rows.length > 0, { what: 'the start waits for the table' });
-  await cluster.stop('SIGQUIT');
+  admin.query(asSoonAs(WAITS_FOR_RUNS, endServer('QUIT'))).catch(() => undefined);
   onTestFinished(() => cluster.start());
-  expect(await restarted).toMatch(/ended with code 1\b/);
+  expect(await daemon.restart().catch(String)).toMatch(/ended with code 1\b/);
   expect(daemon.stderr()).toMatch(
     /^errand: The PostgreSQL database faults_\d+ at \S+ is not reachable \(.*\)\. See whether the server runs, and its log\.$/m,
   );
@@ -162,11 +167,12 @@ test('a daemon whose server is killed while it waits for the lock of another goe
   await daemon.stop();
   const other = await administrator(`faults_${made}`);
   await other.query(`SELECT pg_advisory_lock(${LOCKS.class}, ${LOCKS.daemon})`);
+  const looksWhoHasIt =
+    "SELECT FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND query LIKE '%pg_stat_activity%'";
+  const isKilled = new Promise<void>((resolve) => other.once('end', resolve));
+  other.query(asSoonAs(looksWhoHasIt, endServer('KILL'))).catch(() => undefined);
   const restarted = daemon.restart();
-  const asking =
-    "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'errand %' AND query LIKE '%pg_stat_activity%'";
-  await waitFor(async () => (await other.query(asking)).rows.length > 0, { what: 'it looks who has the lock' });
-  await cluster.stop('SIGKILL');
+  await isKilled;
   await cluster.start();
   await restarted;
   expect(await answersWell(daemon)).toBe(true);
@@ -176,11 +182,9 @@ test('a table that an administrator locks delays turns or refuses them, and then
   const daemon = await aDaemon();
   const admin = await administrator(`faults_${made}`);
   await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
-  const short = ask(daemon, 'Say it. [[text=Late.]]');
-  const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'runs'::regclass`;
-  await waitFor(async () => (await admin.query(waiting)).rows.length > 0, { what: 'the turn waits for the table' });
-  await admin.query('COMMIT');
-  expect(await short).toMatchObject({ status: 200, text: 'Late.' });
+  const unlocked = admin.query(`${asSoonAs(WAITS_FOR_RUNS)}; COMMIT`);
+  expect(await ask(daemon, 'Say it. [[text=Late.]]')).toMatchObject({ status: 200, text: 'Late.' });
+  await unlocked;
   await admin.query('BEGIN; LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
   const long = ask(daemon, 'Say it. [[text=Late.]]');
   const { status } = await Promise.race([
