@@ -12,13 +12,17 @@ import { waitFor } from '../../support/time/wait-for.ts';
 let [model, north, south]: [ModelServer, DaemonProcess, DaemonProcess] = [] as never;
 const closers: (() => void | Promise<void>)[] = [];
 
-/** Enough that a run is at them when something is done to it, also on a busy machine. */
+/** The second are enough that a run is at them when something is done to it, also on a busy machine. */
 const [WORDS, ENDLESS] = [200, 20_000].map((length) => Array.from({ length }, (_, at) => `${at} `)) as [
   string[],
   string[],
 ];
+/** The model goes on with what it is held in the middle of. */
+let goesOn = Promise.withResolvers<void>();
 function script({ userText }: { userText: string }): Reply {
-  if (userText === 'long') return { text: WORDS, deltaMs: 50 };
+  const paced = { text: WORDS, deltaMs: 50 };
+  if (userText === 'long') return paced;
+  if (userText === 'held') return { ...paced, hang: 'mid-stream', afterDeltas: 20, until: goesOn.promise };
   if (userText === 'endless') return { text: ENDLESS, deltaMs: 50 };
   return { text: `Plain: ${userText}` };
 }
@@ -34,7 +38,10 @@ afterAll(async () => {
   for (const close of closers.toReversed()) await close();
   await model.close();
 });
-beforeEach(() => model.script(script));
+beforeEach(() => {
+  goesOn = Promise.withResolvers();
+  model.script(script);
+});
 
 const nodesOf = async (daemon: DaemonProcess) =>
   ((await daemon.admin('GET', '/api/v1/nodes')) as { items: NodeWire[] }).items;
@@ -97,10 +104,10 @@ test('a response is followed at each node with the same numbers, and resumed at 
   expect(await follow(south, '&starting_after=9')).toEqual(here.slice(10));
 });
 
-/** A run of many words that executes at north, in the background. */
-async function longRun(key: string): Promise<string> {
+/** A run that executes at north, in the background, until its model goes on. */
+async function heldRun(key: string): Promise<string> {
   await south.admin('POST', '/api/v1/nodes/south/drain');
-  const { runId } = await takeTurn(north, { content: 'long', body: { background: true, idempotency_key: key } });
+  const { runId } = await takeTurn(north, { content: 'held', body: { background: true, idempotency_key: key } });
   await waitFor(async () => (await runOf(runId!)).status === 'running');
   await south.admin('POST', '/api/v1/nodes/south/undrain');
   return runId!;
@@ -116,8 +123,9 @@ const ended = (id: string) =>
 test('the run of a node that is killed goes on at another one, which leads from then on; the node comes back', {
   tags: ['L4', 'L7'],
 }, async () => {
-  const id = await longRun('killed');
+  const id = await heldRun('killed');
   await north.kill();
+  goesOn.resolve();
   expect(await ended(id)).toMatchObject({ resumes: 1 });
   await waitFor(async () => (await nodesOf(south)).some(({ name, leader }) => name === 'south' && leader));
   await north.restart();
@@ -125,8 +133,9 @@ test('the run of a node that is killed goes on at another one, which leads from 
 });
 
 test('a node that stood still while others took its runs writes nothing more, and ends', { tags: ['L4'] }, async () => {
-  const id = await longRun('stood still');
+  const id = await heldRun('stood still');
   process.kill(north.pid(), 'SIGSTOP');
+  goesOn.resolve();
   expect(await ended(id)).toMatchObject({ resumes: 1 });
   process.kill(north.pid(), 'SIGCONT');
   expect(await north.exited()).toMatchObject({ code: 1 });
