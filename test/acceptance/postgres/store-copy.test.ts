@@ -5,13 +5,15 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Connection from 'better-sqlite3';
+import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { SCHEMA_VERSION } from '../../../src/store/engine/schema.ts';
 import { runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
 import { BINARY } from '../../support/daemon/initialized.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { temporaryDirectory } from '../../support/files/temporary-directory.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
-import { type Cluster, ROLE, startCluster } from '../../support/postgres/cluster.ts';
+import { type Cluster, ROLE, startCluster, SUPERUSER } from '../../support/postgres/cluster.ts';
 import { dumpFile } from '../../support/store/dump-file.ts';
 import { waitFor } from '../../support/time/wait-for.ts';
 
@@ -91,18 +93,39 @@ function addMany(file: string): void {
   connection.close();
 }
 
-/** Runs a copy to its end, which it reaches by killing it once at each of these points first. */
-async function copyThrough(args: readonly string[], points: readonly (() => Promise<boolean> | boolean)[]) {
-  for (const isReached of points) {
+/** Begins a copy, and resolves when it has reached a point that it can't pass while the administrator's connection is there. */
+type Point = (admin: Client, begin: () => void) => Promise<unknown>;
+
+/** What the copy notes in the database that it copies to. */
+const NOTES = `store_copy_${SCHEMA_VERSION}`;
+
+/** A query is true of the database. The server itself takes the notes away then: the copy may need less time than a look. */
+const when: (query: string) => Point = (query) => async (admin, begin) => {
+  const held = admin.query(`BEGIN; DO $$ DECLARE is_so BOOLEAN := false; BEGIN
+      WHILE NOT is_so LOOP
+        PERFORM pg_sleep(0.01);
+        IF EXISTS (SELECT FROM pg_class WHERE relname = '${NOTES}') THEN EXECUTE $query$${query}$query$ INTO is_so; END IF;
+      END LOOP;
+    END $$; LOCK TABLE ${NOTES}, ${NOTES}_rest`);
+  begin();
+  await held;
+};
+
+/** Runs a copy to its end, which it reaches by killing it once at each of these points of a database first. */
+async function copyThrough(args: readonly string[], database: string, points: readonly Point[]) {
+  for (const reach of points) {
+    const admin = new Client({ host: cluster.directory, port: cluster.port!, user: SUPERUSER, database });
+    await admin.connect();
+    onTestFinished(() => admin.end());
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const reached = reach(admin, begin);
+    await begun;
     const child = spawn(BINARY, ['store', 'copy', ...args], { stdio: 'ignore' });
-    let hasEnded = false;
-    const ended = once(child, 'exit').then(([, signal]) => {
-      hasEnded = true;
-      return signal as string | null;
-    });
-    await waitFor(async () => hasEnded || (await isReached()), { everyMs: 2, what: isReached.toString() });
+    const ended = once(child, 'exit');
+    await Promise.race([reached, ended]);
     child.kill('SIGKILL');
-    expect(await ended).toBe('SIGKILL');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await admin.end();
   }
   return runErrand(['store', 'copy', ...args]);
 }
@@ -116,24 +139,23 @@ test('killed again and again, it continues, and the rows are the same there and 
   const name = await emptyDatabase();
   const eventsThere = async () =>
     (await cluster.query<{ n: number }>(name, 'SELECT count(*)::int AS n FROM events').catch(() => []))[0]?.n ?? 0;
-  let seen = 0;
-  const more = (by: number) => async () => {
-    const now = await eventsThere();
-    const isMore = now >= seen + by;
-    if (isMore) seen = now;
-    return isMore;
-  };
-  const indexed = async () =>
-    (await cluster.query(name, "SELECT 1 FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'"))
-      .length > 1;
-  await copyThrough(['--data-dir', dataDir, '--to', cluster.url(name)], [more(1), more(5_000), indexed]);
+  const more =
+    (by: number): Point =>
+    async (...copy) =>
+      when(`SELECT count(*) >= least(${(await eventsThere()) + by}, 30000) FROM events`)(...copy);
+  const indexed = when("SELECT count(*) > 1 FROM pg_indexes WHERE tablename = 'events' AND indexname <> 'events_pkey'");
+  await copyThrough(['--data-dir', dataDir, '--to', cluster.url(name)], name, [more(1), more(5_000), indexed]);
   expect(sha256(file)).toBe(before);
   expect(await eventsThere()).toBe(30_000);
 
   const copied = join(temporaryDirectory(), 'errand.db');
   const unfinished = () => readdirSync(join(copied, '..')).filter((one) => one !== 'errand.db');
-  const isBegun = () => unfinished().length > 0;
-  await copyThrough(['--data-dir', dataDir, '--from', cluster.url(name), '--to', copied], [isBegun, isBegun]);
+  const isBegun: Point = async (admin, begin) => {
+    await admin.query('BEGIN; LOCK TABLE events');
+    begin();
+    await waitFor(() => unfinished().length > 0);
+  };
+  await copyThrough(['--data-dir', dataDir, '--from', cluster.url(name), '--to', copied], name, [isBegun, isBegun]);
   expect(unfinished()).toEqual([]);
   expect(existsSync(copied)).toBe(true);
   expect(dumpFile(copied)).toEqual(rows);
