@@ -34,14 +34,16 @@ async function open(url: string): Promise<Opened> {
   return { database, published, emit };
 }
 
-/** Ends the connections of a kind, as often as it is called; answers how many there were. */
-const endListening = async ({ database }: Opened) => {
-  const { count } = (await database.read((tx) =>
-    tx.get<{ count: number }>(`SELECT count(pg_terminate_backend(pid)) AS count FROM pg_stat_activity
-      WHERE datname = current_database() AND query ~ 'errand_events' AND pid <> pg_backend_pid()`),
-  )())!;
-  return count;
-};
+/** Ends the connections that listen, once both stores have theirs: ended one by one, they may never be there together. */
+async function endListening({ database }: Opened): Promise<void> {
+  const listening = (what: string) =>
+    database.read((tx) =>
+      tx.get<{ n: number }>(`SELECT count(${what}) AS n FROM pg_stat_activity
+        WHERE datname = current_database() AND query ~ '^(LISTEN|SELECT pg_notify)' AND pid <> pg_backend_pid()`),
+    )();
+  await waitFor(async () => (await listening('*'))!.n === 2);
+  expect(await listening('pg_terminate_backend(pid)')).toEqual({ n: 2 });
+}
 
 const ascending = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
 
@@ -60,10 +62,10 @@ test('each of two stores publishes the events of both, in order', async () => {
 test('what was committed while a listening connection was lost is found, and it is opened again', async () => {
   const url = freshDatabase();
   const [one, other] = [await open(url), await open(url)];
-  await waitFor(async () => (await endListening(one)) === 2);
+  await endListening(one);
   for (let at = 0; at < 30; at += 1) await other.emit(1);
   await waitFor(() => one.published.length === 30);
-  await waitFor(async () => (await endListening(one)) === 2);
+  await endListening(one);
   expect(one.published).toEqual(ascending(30));
   expect(other.published).toEqual(ascending(30));
 });
