@@ -335,9 +335,9 @@ describe.skipIf(!chromium.ok)('in a browser', () => {
     const beside = await box('.contents details');
     expect(beside.y).toBeGreaterThanOrEqual(0);
     // In one look: images above them may come in between, and move them.
-    const [first, second] = (await page.evaluate(
+    const [first, second] = await page.evaluate<{ readonly x: number; readonly y: number; readonly width: number }[]>(
       "[...document.querySelectorAll('.images a')].slice(0, 2).map((image) => image.getBoundingClientRect().toJSON())",
-    )) as { readonly x: number; readonly y: number; readonly width: number }[];
+    );
     expect(second!.y).toBe(first!.y);
     expect(second!.x).toBeGreaterThan(first!.x + first!.width);
     expect((await box('math[display] mfrac')).height).toBeGreaterThan(20);
