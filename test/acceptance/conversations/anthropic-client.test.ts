@@ -101,9 +101,15 @@ describe.each(['openai', 'anthropic'])('with a model on an endpoint of kind %s',
   });
 
   test("the client's accumulator puts the stream together", { tags: ['§4.3-stream', 'C10-order'] }, async () => {
-    const stream = client().messages.stream(askFor('[[text=one two three]] [[deltas=3 every=200]] [[output=3]]'));
+    const { promise: until, resolve: go } = Promise.withResolvers<void>();
+    const text = ['one ', 'two ', 'three'];
+    model.enqueue({ text, hang: 'mid-stream', afterDeltas: 1, until, usage: { output: 3 } });
+    const stream = client().messages.stream(askFor('Count.'));
     const heard: string[] = [];
-    stream.on('text', (text) => heard.push(text));
+    stream.on('text', (text) => {
+      heard.push(text);
+      go();
+    });
     const message = await stream.finalMessage();
     expect(heard.join('')).toBe('one two three');
     expect(heard.length).toBeGreaterThan(1);
@@ -241,13 +247,19 @@ test('the client lists the one model of its key', async () => {
   expect(page.data.map(({ id }) => id)).toEqual(['on-openai']);
 });
 
+const withoutPings = (events: readonly SseEvent[]) => events.filter(({ event }) => event !== 'ping');
+
 test('while the model is silent the stream is kept alive by pings, and they change nothing', async () => {
-  const response = await openTurn(target(), { content: '[[first=2300]] [[text=At last.]]', stream: true });
-  const { events, text } = await readTurn(response);
-  expect(text).toBe('At last.');
-  const names = events.map(({ event }) => event);
-  expect(names.filter((name) => name === 'ping').length).toBeGreaterThanOrEqual(2);
-  expect(names.filter((name) => name !== 'ping')).toEqual([
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  model.enqueue({ text: 'At last.', hang: 'mid-stream', afterDeltas: 0, until });
+  const response = await openTurn(target(), { content: 'x', stream: true });
+  const events: SseEvent[] = [];
+  for await (const event of readSse(response.body!)) {
+    events.push(event);
+    if (events.filter(({ event: name }) => name === 'ping').length === 2) go();
+  }
+  expect(JSON.stringify(events)).toContain('At last.');
+  expect(withoutPings(events).map(({ event }) => event)).toEqual([
     'message_start',
     'content_block_start',
     'content_block_delta',
@@ -268,37 +280,40 @@ function rejoin(runId: string, lastEventId: string | null, apiKey = daemon.apiKe
   });
 }
 
-const withoutPings = (events: readonly SseEvent[]) => events.filter(({ event }) => event !== 'ping');
-
 test('a stream that broke is rejoined after any event: nothing is lost and nothing comes twice', {
   tags: ['C12'],
 }, async () => {
   const leave = new AbortController();
-  const response = await openTurn(target(), {
-    content: '[[text=abcdefghijklmnopqrst]] [[deltas=20 every=60]] [[tools=1]]',
-    stream: true,
-    signal: leave.signal,
-  });
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  const text = [...'abcdefghijklmnopqrst'];
+  model.enqueue(
+    { tools: [{ name: 'write_file', input: { path: 'a.txt', content: 'A' } }] },
+    { text, deltaMs: 60, hang: 'mid-stream', afterDeltas: 10, until },
+  );
+  const response = await openTurn(target(), { content: 'x', stream: true, signal: leave.signal });
   const runId = response.headers.get('x-run-id') ?? '';
   const first: SseEvent[] = [];
   for await (const event of readSse(response.body!)) {
     first.push(event);
-    if (withoutPings(first).length === 6) break;
+    // Of the ten deltas before the hang, it may be the only one.
+    if (event.event === 'content_block_delta') break;
   }
   leave.abort();
-  expect(first.at(-1)?.event).toBe('content_block_delta');
 
   // In the middle of the live run, and the whole again once it has ended.
-  const rest = await readTurn(await rejoin(runId, first.at(-1)?.id ?? null));
+  const rejoined = await rejoin(runId, first.at(-1)?.id ?? null);
+  go();
+  const rest = await readTurn(rejoined);
   const whole = await readTurn(await rejoin(runId, null));
   expect(withoutPings([...first, ...rest.events])).toEqual(withoutPings(whole.events));
   expect(whole.text).toBe('abcdefghijklmnopqrst');
   expect(rest.headers.get('x-run-id')).toBe(runId);
-  const ids = whole.events.map(({ id }) => Number(id));
+  const events = withoutPings(whole.events);
+  const ids = events.map(({ id }) => Number(id));
   expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-  for (const [at, { id }] of whole.events.entries()) {
+  for (const [at, { id }] of events.entries()) {
     const after = await readTurn(await rejoin(runId, id));
-    expect(after.events).toEqual(whole.events.slice(at + 1));
+    expect(withoutPings(after.events)).toEqual(events.slice(at + 1));
   }
 });
 
