@@ -100,8 +100,11 @@ describe.each(FACES)('%s', (face) => {
   });
 
   test('a task in the background is asked for its result', async () => {
+    const handedOver = Promise.withResolvers<void>();
+    model.script((question) => ({ ...script(question), hang: 'before-headers', until: handedOver.promise }));
     const handed = await errand.call('run_task', { task: 'in the background', wait_seconds: 0 });
     expect(['queued', 'running']).toContain(handed.output['status']);
+    handedOver.resolve();
     const result = await errand.call('get_result', { run_id: handed.output['run_id'], wait_seconds: 60 });
     expect(result.output).toMatchObject({ status: 'completed', answer: 'Done: in the background' });
   });
@@ -180,13 +183,14 @@ describe.each(FACES)('%s', (face) => {
     const told: string[] = [];
     const abort = new AbortController();
     const begun = Promise.withResolvers<void>();
+    // Until it is started, that is what it waits for.
     const onprogress = ({ message }: { message?: string | undefined }) => {
       told.push(message ?? '');
-      begun.resolve();
+      if (message !== 'waits for its turn') begun.resolve();
     };
     const call = errand.call('run_task', { task: 'hang', wait_seconds: 600 }, { signal: abort.signal, onprogress });
     await begun.promise;
-    expect(told[0]).toMatch(/asks scripted/);
+    expect(told.at(-1)).toMatch(/asks scripted/);
     abort.abort();
     await expect(call).rejects.toThrow();
     await stopped(newestRun().id);
