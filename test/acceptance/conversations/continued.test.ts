@@ -158,11 +158,13 @@ test('a conversation that went on elsewhere comes back to its session; one whose
 test('two tabs of one chat at once: the second one gets a session of its own', { tags: ['M1-history'] }, async () => {
   const { said, say, send } = await frontEnd('history');
   const { session } = await say('Begin. [[text=Begun.]]');
-  const tab = (name: string) =>
-    send([...said, { role: 'user', content: `${name}. [[text=Done.]] [[deltas=5 every=40]]` }]);
+  const tab = (name: string) => send([...said, { role: 'user', content: `${name}. [[text=Done.]]` }]);
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  model.enqueue({ text: 'Done.', hang: 'before-headers', until });
   const first = tab('One');
   await waitFor(() => askedWith('One.') !== undefined);
   const second = await tab('Two');
+  go();
   expect((await first).session).toBe(session);
   expect(second.session).not.toBe(session);
 });
@@ -280,10 +282,13 @@ test('a conversation that gets its name after its first message stays one sessio
 test('what comes under a name while its session works is beside it', { tags: ['M1-aside'] }, async () => {
   const chat = await frontEnd('header:X-Chat', { 'X-Chat': 'one' });
   const { session } = await chat.say('Begin. [[text=Begun.]]');
-  const working = chat.say('Work long. [[text=Done.]] [[deltas=5 every=40]]');
+  const { promise: until, resolve: go } = Promise.withResolvers<void>();
+  model.enqueue({ text: 'Done.', hang: 'before-headers', until });
+  const working = chat.say('Work long.');
   await waitFor(() => askedWith('Work long.') !== undefined);
   const aside = await chat.send([{ role: 'user', content: 'Tags? [[text=sea]]' }]);
   expect(aside.session).not.toBe(session);
+  go();
   expect((await working).session).toBe(session);
   expect((await chat.say('And now? [[text=Still here.]]')).session).toBe(session);
 });
