@@ -234,9 +234,7 @@ test('a background run has it when it is looked up', { tags: ['M4-forced'] }, as
   const first = (await submitted.json()) as { background_results: { result_url: string } };
   expect(first).toMatchObject({ content: [], stop_reason: null });
   await expect
-    .poll(async () => (await fetch(daemon.url + first.background_results.result_url, { headers })).json(), {
-      timeout: 20_000,
-    })
+    .poll(async () => (await fetch(daemon.url + first.background_results.result_url, { headers })).json())
     .toMatchObject({ stop_reason: 'tool_use', content: [{ type: 'tool_use', input: TIDE }] });
 });
 
