@@ -285,7 +285,7 @@ test('a stream that broke is rejoined after any event: nothing is lost and nothi
 }, async () => {
   const leave = new AbortController();
   const { promise: until, resolve: go } = Promise.withResolvers<void>();
-  const text = [...'abcdefghijklmnopqrst'];
+  const text = Array.from('abcdefghijklmnopqrst');
   model.enqueue(
     { tools: [{ name: 'write_file', input: { path: 'a.txt', content: 'A' } }] },
     { text, deltaMs: 60, hang: 'mid-stream', afterDeltas: 10, until },
