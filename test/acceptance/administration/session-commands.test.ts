@@ -1,8 +1,8 @@
 // The commands about sessions, runs and the queue, against the real daemon.
 import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { STOP_WINDOW_MS } from '../../../src/domain/sessions/stop.ts';
 import { type DaemonProcess, runErrand, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { type StopReply, stopped } from '../../support/daemon/stopped.ts';
 import { replyFromDirectives } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
@@ -40,21 +40,7 @@ async function failing(...args: readonly string[]): Promise<{ code: number; stde
   );
 }
 
-interface Stopped {
-  readonly stop_state: string;
-  readonly executor_cancelled: boolean;
-}
-
-/** Stops what an executor has, which ends. On a machine that stands still it may need longer than the reply waits. */
-async function stop(noun: 'runs' | 'sessions', id: string): Promise<Stopped> {
-  const begunAt = performance.now();
-  const reply = await errand<Stopped>(noun, 'stop', id);
-  if (reply.stop_state !== 'stopping') return reply;
-  expect(performance.now() - begunAt).toBeGreaterThan(STOP_WINDOW_MS - 10);
-  expect(reply.executor_cancelled).toBe(false);
-  await waitFor(async () => (await errand<Stopped>(noun, 'stop', id)).stop_state !== 'stopping');
-  return { ...reply, stop_state: 'stopped', executor_cancelled: true };
-}
+const stop = (noun: 'runs' | 'sessions', id: string) => stopped(() => errand<StopReply>(noun, 'stop', id));
 
 interface Items {
   readonly items: readonly Record<string, unknown>[];

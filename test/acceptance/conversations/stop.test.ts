@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { STOP_WINDOW_MS } from '../../../src/domain/sessions/stop.ts';
 import { rowsOf } from '../../support/daemon/daemon-look.ts';
 import { type DaemonProcess, startDaemonProcess } from '../../support/daemon/daemon-process.ts';
+import { type StopReply, stopped } from '../../support/daemon/stopped.ts';
 import { replyFromDirectives } from '../../support/model/model-reply.ts';
 import { type ModelServer, startModelServer } from '../../support/model/model-server.ts';
 import { openTurn, readTurn, takeTurn } from '../../support/daemon/turn.ts';
@@ -33,18 +33,9 @@ async function call(method: string, path: string): Promise<{ status: number; bod
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-const askToStop = async (sessionId: string) => (await call('POST', `/sessions/${sessionId}/stop`)).body;
-
-/** Stops a session whose executor has ended afterwards. On a machine that stands still it may need longer than the reply waits. */
-async function stop(sessionId: string) {
-  const begunAt = performance.now();
-  const reply = await askToStop(sessionId);
-  if (reply['stop_state'] !== 'stopping') return reply;
-  expect(performance.now() - begunAt).toBeGreaterThan(STOP_WINDOW_MS - 10);
-  expect(reply['executor_cancelled']).toBe(false);
-  await waitFor(async () => (await askToStop(sessionId))['stop_state'] === 'already_stopped');
-  return { ...reply, stop_state: 'stopped', executor_cancelled: true };
-}
+const askToStop = async (sessionId: string) =>
+  (await call('POST', `/sessions/${sessionId}/stop`)).body as Record<string, unknown> & StopReply;
+const stop = (sessionId: string) => stopped(() => askToStop(sessionId));
 
 /** Begins a turn and resolves once the model has been called for it. */
 async function begin(request: Parameters<typeof openTurn>[1]) {
