@@ -9,7 +9,7 @@ import { freePort } from '../../support/http/free-port.ts';
 import { startPathProxy } from '../../support/http/path-proxy.ts';
 import { takeTurn } from '../../support/daemon/turn.ts';
 import { type Gallery, startGallery } from '../../support/publishing/gallery.ts';
-import { findings, look, startBrowser } from '../../support/publishing/look.ts';
+import { findings, look, newContext, startBrowser } from '../../support/publishing/look.ts';
 
 let gallery: Gallery;
 let browser: Browser | undefined;
@@ -125,7 +125,7 @@ test('a cookie is good after a restart, and nowhere else; a stream resumes where
 
 /** A browser that has logged in as the operator. */
 async function loggedIn(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
-  const context = await browser!.newContext(options);
+  const context = await newContext(browser!, options);
   onTestFinished(() => context.close());
   const reply = await context.request.post(`${gallery.daemon.url}/office/login`, {
     data: { code: codeOf(await link()) },

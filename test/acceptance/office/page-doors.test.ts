@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { chromium } from '../../support/agent/browser-run.ts';
 import { type OfficePage, startOfficePage } from '../../support/http/office-page.ts';
 import { anEntity, anEvent, aSnapshot, sessionId, startOfficeServer } from '../../support/http/office-server.ts';
-import { startBrowser } from '../../support/publishing/look.ts';
+import { newContext, startBrowser } from '../../support/publishing/look.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function come(change: (office: OfficePage) => void = () => undefined, scri
   onTestFinished(() => office.close());
   office.codes.add('first');
   change(office);
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   onTestFinished(() => context.close());
   const page = await context.newPage();
   const errors: string[] = [];

@@ -5,9 +5,20 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 /** Where Debian has it. */
 export const CHROMIUM = '/usr/lib/chromium/chromium';
 
+/** What only ends what hangs, as with `waitFor`. */
+const LONGEST_MS = 120_000;
+
 /** Starts one without a sandbox of its own, which containers have no namespaces for; it opens only what a test made. */
 export function startBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-software-rasterizer'] });
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-software-rasterizer'];
+  return chromium.launch({ executablePath, args, timeout: LONGEST_MS });
+}
+
+/** A profile of its own, in which everything may take as long as `waitFor` lets it. */
+export async function newContext(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(LONGEST_MS);
+  return context;
 }
 
 export interface Look {
@@ -24,7 +35,7 @@ const WITHIN = /^(?:data|blob|chrome|chrome-extension):/;
 
 /** Opens an address and waits until everything on it has loaded. */
 export async function look(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Look> {
-  const context = await browser.newContext(options);
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const complaints: string[] = [];
   const requests: string[] = [];
