@@ -41,7 +41,8 @@ export function liveBlocksOf(entries: readonly Entry[]): readonly LiveBlock[] {
       own.key = entry.key;
       if (fence !== null) own.lines.push(fence);
     }
-    own.lines.push(text);
+    if (entry.continues === true && own.lines.length > 0) own.lines.push(own.lines.pop() + text);
+    else own.lines.push(text);
     own.size += text.length;
     if (isClosing) fence = null;
     else if (fence === null && FENCE.test(text)) fence = text;

@@ -11,8 +11,14 @@ import type { Role } from '../text/line.ts';
 export type Entry =
   /** Where a run begins: what its user asked stands there. */
   | { readonly key: number; readonly kind: 'asked'; readonly runId: string }
-  /** A line; `isCode`: between two fences. */
-  | { readonly key: number; readonly kind: 'text'; readonly text: string; readonly isCode: boolean }
+  /** A line; `isCode`: between two fences; `continues`: goes on with the line of the entry before, which was too long for one. */
+  | {
+      readonly key: number;
+      readonly kind: 'text';
+      readonly text: string;
+      readonly isCode: boolean;
+      readonly continues?: true;
+    }
   | { readonly key: number; readonly kind: 'news'; readonly glyph: string; readonly role: Role; readonly text: string }
   | {
       readonly key: number;
@@ -182,7 +188,7 @@ export function entriesOf(events: readonly OfficeEvent[], before: Entries | null
           entries: [],
           calls: new Map(),
           isOpen: false,
-          isCode: false,
+          isCode: beginsInCode(events),
           hasText: true,
           brokenRun: null,
           runId: null,
@@ -208,19 +214,40 @@ function write(builder: Builder, text: string): void {
 
 function writeLine(builder: Builder, line: string): void {
   const last = builder.entries.at(-1);
-  const isSame = builder.isOpen && last?.kind === 'text' && last.text.length + line.length <= MAX_CHARACTERS;
+  const isOpen = builder.isOpen && last?.kind === 'text';
+  const isSame = isOpen && last.text.length + line.length <= MAX_CHARACTERS;
   // A line is known by the event of its first character: what begins a page is the same with the page before.
   if (isSame && last.text !== '') builder.entries[builder.entries.length - 1] = { ...last, text: last.text + line };
   else {
     if (isSame) builder.entries.pop();
     else if (last?.kind === 'text' && isFence(last.text)) builder.isCode = !builder.isCode;
-    add(builder, { kind: 'text', text: line, isCode: builder.isCode });
+    add(builder, { kind: 'text', text: line, isCode: builder.isCode, ...(isOpen && !isSame && { continues: true }) });
   }
   builder.isOpen = true;
 }
 
 /** Whether a line begins or ends what is code in Markdown. */
 export const isFence = (line: string): boolean => /^\s*(?:```|~~~)/.test(line);
+
+/**
+ * Whether events that begin in the middle of a text begin in its code: what is left of it has a fence without another one, and the
+ * first names no language, so that it ends something. Of a text that goes on, nobody knows yet.
+ */
+function beginsInCode(events: readonly OfficeEvent[]): boolean {
+  const end = events.findIndex(({ type }) => ENDS_TEXT.has(type));
+  if (events[end]?.type !== 'content_block_stop') return false;
+  const deltas = events.slice(0, end).filter(({ type }) => type === 'content_block_delta');
+  const text = deltas.map(({ payload }) => (payload as PayloadWire<'content_block_delta'>).delta.text).join('');
+  const fences = text.split('\n').filter(isFence);
+  return fences.length % 2 === 1 && /^\s*[`~]+\s*$/.test(fences[0]!);
+}
+
+const ENDS_TEXT: ReadonlySet<string> = new Set([
+  'content_block_start',
+  'content_block_stop',
+  'tool_use',
+  'run.started',
+]);
 
 type Without<E> = E extends Entry ? Omit<E, 'key'> : never;
 

@@ -69,3 +69,9 @@ test('a call ends the text before it', () => {
   };
   expect(textsOf([...write('I look.'), call])).toEqual(['I look.', 'tool']);
 });
+
+test('a line that is longer than an entry is one line', () => {
+  const long = 'word '.repeat(1_000);
+  expect(textsOf(write(...long.match(/.{1,7}/g)!, '\nnext'))).toEqual([`${long}\nnext`]);
+  expect(textsOf(write(`${long}\nnext`))).toEqual([`${long}\nnext`]);
+});

@@ -51,3 +51,20 @@ test('what is published of a session is shown, and why something is not', () => 
     'not published: Tide tables: There is no /index.html.',
   ]);
 });
+
+const delta = (text: string) => anEvent(1, 'content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
+const stop = anEvent(1, 'content_block_stop', { index: 0 });
+const codeOf = (...events: readonly ReturnType<typeof anEvent>[]) =>
+  entriesOf(events.map((event, at) => ({ id: at + 9, ...event }))).list.flatMap((entry) =>
+    entry.kind === 'text' && entry.isCode ? [entry.text] : [],
+  );
+
+test.each([
+  ['in its code', [delta('let a;\n``'), delta('`\n\n## After'), stop], ['let a;', '```']],
+  ['before its code', [delta('So:\n```ts\nlet a;\n```\nAfter'), stop], ['let a;', '```']],
+  ['before code that nothing ends', [delta('So:\n```ts\nlet a;'), stop], ['let a;']],
+  ['anywhere, while the text goes on', [delta('let a;\n```\nAfter')], ['After']],
+  ['after a text', [stop, delta('So:\n```\nlet a;\n```'), stop], ['let a;', '```']],
+])('what a page has that begins in the middle of a text, %s', (_, events, code) => {
+  expect(codeOf(...events)).toEqual(code);
+});
