@@ -6,6 +6,7 @@ import { desk } from '../../tui/state/desk-state.ts';
 import { floor, type FloorState } from '../../tui/state/screens.ts';
 import { type AppState, initialState, officeShown, type ScreenState } from '../../tui/state/state.ts';
 import { type DeskView, deskView } from '../desk/desk.ts';
+import { titleOfDesk } from '../desk/head.ts';
 import { type FloorView, floorView } from '../floor/floor.ts';
 import { h, setShown, setText } from '../page/element.ts';
 import type { ScreenView } from '../page/screen-view.ts';
@@ -236,5 +237,7 @@ const isRefusal = ({ failure }: ClientError) =>
 
 function titleOf(state: AppState): string {
   const { overview, loadedAt } = officeShown(state);
+  const screen = state.screens.at(-1);
+  if (screen?.name === 'desk') return `${titleOfDesk(state, screen)} · Errand office`;
   return loadedAt === null ? 'Errand office' : `● ${overview.running} running · Errand office`;
 }

@@ -19,6 +19,12 @@ export interface Head {
   readonly focus: () => void;
 }
 
+/** What its session is called. */
+export function titleOfDesk(state: AppState, screen: DeskState): string {
+  const row = rowOfDesk(state, screen);
+  return row === undefined ? `Session ${screen.sessionId}` : safeLine(row.sessionTitle || row.title);
+}
+
 export function headView(root: string): Head {
   const glyph = glyphView();
   const [title, about] = [h('bdi'), h('bdi')];
@@ -40,7 +46,7 @@ export function headView(root: string): Head {
       const office = officeShown(state);
       const row = rowOfDesk(state, screen);
       const at = state.now + office.skewMs;
-      setText(title, row === undefined ? `Session ${screen.sessionId}` : safeLine(row.sessionTitle || row.title));
+      setText(title, titleOfDesk(state, screen));
       setText(glyph, row === undefined ? '' : runStyleOf(row).glyph);
       setClass(glyph, `glyph is-${row === undefined ? 'dim' : runStyleOf(row).role}`);
       setText(about, row === undefined ? '' : aboutText(row, hasNodes(office)));
