@@ -27,11 +27,12 @@ export async function startOffice(place: Element): Promise<void> {
     login.focus();
   };
 
-  const show = (occasion: Occasion) => {
+  /** `why`: what is said of the occasion in place of the daemon's refusal to look on. */
+  const show = (occasion: Occasion, why?: ClientError) => {
     view = openView({
       root,
       client,
-      refused: (failure, hasSeen) => turnAway(hasSeen ? 'later' : occasion, failure),
+      refused: (failure, hasSeen) => (hasSeen ? turnAway('later', failure) : turnAway(occasion, why ?? failure)),
       leave,
     });
     place.replaceChildren(view.element);
@@ -61,8 +62,10 @@ export async function startOffice(place: Element): Promise<void> {
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     // Where nobody answered, the page can be loaded once more.
-    if (error.failure.kind === 'refused') forgetCode();
-    turnAway('code', error);
+    if (error.failure.kind !== 'refused') return turnAway('code', error);
+    forgetCode();
+    // The browser may be logged in still, as where a link is opened again.
+    show('code', error);
   }
 }
 

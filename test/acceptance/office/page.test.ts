@@ -46,6 +46,15 @@ describe.runIf(chromium.ok)('the page of Office Mode', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('a link that is opened again where it has logged in shows the floor', async () => {
+    const { page, office, until } = await visit(await aDaemon());
+    await until('Plot the sales of quarter 1');
+    await page.goto('about:blank');
+    await page.goto(`${office.root}#code=first`);
+    await until('Plot the sales of quarter 1');
+    expect(page.url()).toBe(office.root);
+  });
+
   test('who has nothing, a code that was used, or a key that is none, is told why; a key that is pasted lets them in', async () => {
     const { page, office, until, complaints } = await visit(await aDaemon(), { isKnown: false });
     await until('errand office --web');
