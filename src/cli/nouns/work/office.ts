@@ -130,6 +130,8 @@ async function printOnce(context: Context, { tz, ...options }: Options): Promise
     (entity) =>
       (teamId === undefined || entity.team_id === teamId) && (session === undefined || entity.session_id === session),
   );
+  // One that isn't there is an error, rather than a session without runs of today.
+  if (session !== undefined && rows.length === 0) await client.sessions.get(session);
   out.list(rows, COLUMNS, snapshot);
   if (out.format !== 'json') out.hint(summaryOf(snapshot));
 }

@@ -83,6 +83,8 @@ test('--team takes a name or an id, and --session an id', async () => {
   expect(await lines('--team', 't2')).toBe(0);
   expect(await lines('--session', anEntity(2).session_id)).toBe(1);
   expect((await office('--once', '--team', 'nobody')).ended).toMatchObject({ code: 5 });
+  const nowhere = await office('--once', '--session', anEntity(9).session_id);
+  expect(nowhere.ended).toMatchObject({ code: 5, stdout: '' });
 });
 
 test.each([
