@@ -107,7 +107,7 @@ test('a corrected address and key reach a run that waits, with all of its steps'
   const requests = server.requests.slice(before);
   expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer new', 'Bearer new']);
   expect(main.of('model-wait')).toHaveLength(1);
-  expect(main.of('model-wait-over')).toMatchObject([{ answered: false }]);
+  expect(main.of('model-wait-over')).toMatchObject([{ answered: true }]);
   expect(main.of('answered')).toEqual([{ t: 'answered', configured: right.configured }]);
 });
 

@@ -44,6 +44,8 @@ export function makeRetrying(asked: RetriedCall): Retrying {
   const { call, channel, policy, current } = asked;
   let nextTry = makeRetries(policy);
   let wait: ModelWait | null = null;
+  /** Whether what is configured now is another endpoint than the one that was waited for first. */
+  let isCorrected = false;
   let patienceMs = call.brief.limits.patienceMs;
   return {
     call: () => {
@@ -59,6 +61,9 @@ export function makeRetrying(asked: RetriedCall): Retrying {
       return next;
     },
     pause: async ({ isDown, error }, { waitMs }) => {
+      // It is down as well: the wait for the one before was in vain.
+      if (isCorrected) wait?.end(false);
+      isCorrected = false;
       const isPatient = isDown && patienceMs > 0;
       if ((isPatient || waitMs > LONG_PAUSE_MS) && wait?.isOver() !== false) {
         const model = call.brief.model.name;
@@ -71,9 +76,8 @@ export function makeRetrying(asked: RetriedCall): Retrying {
       }
       await sleep(waitMs, undefined, { signal: channel.halt.signal, ref: false });
       if (!(await current.refresh())) return;
-      // What is configured now has been asked nothing yet.
-      wait?.end(false);
-      wait = null;
+      // What is configured now has been asked nothing yet. If it replies, the wait has led to something.
+      isCorrected = true;
       nextTry = makeRetries(policy);
     },
     end: (answered) => wait?.end(answered),
