@@ -51,7 +51,7 @@ export async function readResponsesTurn(
     input: {
       protocol: 'responses',
       model: request.model,
-      content: await readInput(request.input, parts),
+      content: await readInput(request.input, parts, referred?.behind ?? 0),
       ...named,
       idempotencyKey: headers.idempotencyKey,
       background: request.background === true ? { payload: null } : null,
@@ -102,17 +102,19 @@ export function messagesIn(input: ResponsesRequest['input']): TurnMessages {
 }
 
 /**
- * The blocks of the input: its text, or the last of its items that is a user's message (§1). Without any, what came of a function is what
- * the user says.
+ * The blocks of the input: its text, or the last of its items that is a user's message (§1). Without any, and behind what an item refers
+ * to, what came of a function is what the user says. `behind`: where that begins.
  */
-async function readInput(input: ResponsesRequest['input'], parts: ContentParts): Promise<InputBlock[]> {
+async function readInput(input: ResponsesRequest['input'], parts: ContentParts, behind: number): Promise<InputBlock[]> {
   if (typeof input === 'string') return readContent(input, 'input', parts);
   const last = input.findLastIndex(({ type, role }) => role === 'user' && (type ?? 'message') === 'message');
-  if (last === -1) {
+  if (last < behind || last === -1) {
     const result = input.findLastIndex(({ type }) => type === 'function_call_output');
-    if (result === -1) throw unprocessable('input', 'must hold a message whose role is user');
-    const path = `input[${result}].output`;
-    return readContent(responsesContent.read(input[result]!.output, path), path, parts);
+    if (result >= behind && result !== -1) {
+      const path = `input[${result}].output`;
+      return readContent(responsesContent.read(input[result]!.output, path), path, parts);
+    }
+    if (last === -1) throw unprocessable('input', 'must hold a message whose role is user');
   }
   const path = `input[${last}].content`;
   return readContent(responsesContent.read(input[last]!.content, path), path, parts);

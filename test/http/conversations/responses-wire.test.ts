@@ -113,6 +113,26 @@ test('what is before an item that is referred to is in its session, and not igno
   expect((await read(other)).ignored).toEqual(['history']);
 });
 
+test('what came of a function is what the user says where it stands behind an item that is referred to, or alone', {
+  tags: ['M3-turn'],
+}, async () => {
+  const hello = { role: 'user', content: 'Hello' };
+  const call = { type: 'item_reference', id: `fc_${SESSION.replaceAll('-', '')}` };
+  const result = { type: 'function_call_output', call_id: 'c', output: 'Booked.' };
+  const told = async (...input: JsonObject[]) => {
+    const turn = await read({ input });
+    return [turn.input.content, turn.ignored];
+  };
+  expect(await told(hello, call, result)).toEqual([[{ type: 'text', text: 'Booked.' }], []]);
+  expect(await told(result)).toEqual([[{ type: 'text', text: 'Booked.' }], []]);
+  // Beside a user's message it counts for nothing (§1), which the reply says.
+  expect(await told(hello, result)).toEqual([[{ type: 'text', text: 'Hello' }], ['tools']]);
+  expect(await told(hello, call, { role: 'user', content: 'And now?' })).toEqual([
+    [{ type: 'text', text: 'And now?' }],
+    [],
+  ]);
+});
+
 test('images and files come as OpenAI has them', { tags: ['M3-turn'] }, async () => {
   const { input } = await read(
     saying(

@@ -40,12 +40,27 @@ export function sessionOf(
 /** Parts of a request that have no effect, though its client may count on them (M1, M4). */
 export type IgnoredPart = 'history' | 'tools';
 
-/** Which of them a request has: messages before its last user's, and tools of its client but for one that it forces. */
-export function ignoredIn(messages: readonly { readonly role?: string | null }[], unusedTools: number): IgnoredPart[] {
-  const last = messages.findLastIndex(({ role }) => role === 'user');
-  const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
-  return [...(hasHistory ? (['history'] as const) : []), ...(unusedTools > 0 ? (['tools'] as const) : [])];
+/** A message, or an item of Responses. */
+interface Sent {
+  readonly role?: string | null;
+  readonly type?: string | null;
 }
+
+/**
+ * Which of them a request has: messages before its last user's, and tools of its client but for one that it forces. What came of tools
+ * after that message is of tools, too: where it stands for itself, as in Messages, it is the user's.
+ */
+export function ignoredIn(messages: readonly Sent[], unusedTools: number): IgnoredPart[] {
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const hasResults = last !== -1 && messages.slice(last + 1).some(isResult);
+  const hasHistory = messages.slice(0, Math.max(last, 0)).some(({ role }) => role === 'user' || role === 'assistant');
+  return [
+    ...(hasHistory ? (['history'] as const) : []),
+    ...(unusedTools > 0 || hasResults ? (['tools'] as const) : []),
+  ];
+}
+
+const isResult = ({ role, type }: Sent) => role === 'tool' || role === 'function' || type === 'function_call_output';
 
 /** The blocks of the last `user` message. `content` is the shape of a message's content in its protocol. */
 export async function readUserContent(

@@ -285,7 +285,10 @@ test.each(both)(
       { role: 'user', content: 'second' },
       { role: 'tool', content: null },
     ];
-    expect((await parse(name, turn({ messages }))).input.content).toEqual([{ type: 'text', text: 'second' }]);
+    const { input, ignored } = await parse(name, turn({ messages }));
+    expect(input.content).toEqual([{ type: 'text', text: 'second' }]);
+    // What came of tools after it, too.
+    expect(ignored).toEqual(['history', 'tools']);
   },
 );
 
