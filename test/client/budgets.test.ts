@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { makeBudgets } from '../../src/client/budgets.ts';
-import type { CallManagement } from '../../src/client/references.ts';
 import { ClientError } from '../../src/client/transport/client-error.ts';
 
 const refusing = (message: string) =>
   makeBudgets(
-    (() => Promise.reject(new ClientError({ kind: 'refused', status: 404 }, message))) as CallManagement,
+    () => Promise.reject(new ClientError({ kind: 'refused', status: 404 }, message)),
     async (_, reference) => reference,
   );
 
