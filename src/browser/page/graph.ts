@@ -40,7 +40,7 @@ export function graph(): Graph {
       const highest = Math.max(1, ...values.map((value) => value ?? 0));
       const columns = values.map((value, at) => {
         if (value === null) return '';
-        const height = value === 0 ? 0.5 : Math.max(1.5, (value / highest) * HEIGHT);
+        const height = value === 0 ? 1 : Math.max(2, (value / highest) * HEIGHT);
         return `M${at} ${HEIGHT}v-${Number(height.toFixed(2))}h.8v${Number(height.toFixed(2))}z`;
       });
       setAttribute(element, 'viewBox', `0 0 ${Math.max(1, values.length)} ${HEIGHT}`);
