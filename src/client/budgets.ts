@@ -1,7 +1,7 @@
 // The client's verbs on budgets.
 import { budgets } from '../wire/people/budget.ts';
-import type { CallManagement } from './references.ts';
 import { namingWhat } from './named-not-found.ts';
+import type { CallManagement } from './references.ts';
 import { type Complete, type Verbs, verbsOf } from './verbs.ts';
 
 /** Every id may be the start of one; `ref` is a key's id, or the name or id of a user or a team. */

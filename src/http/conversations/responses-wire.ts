@@ -108,9 +108,9 @@ export function messagesIn(input: ResponsesRequest['input']): TurnMessages {
 async function readInput(input: ResponsesRequest['input'], parts: ContentParts, behind: number): Promise<InputBlock[]> {
   if (typeof input === 'string') return readContent(input, 'input', parts);
   const last = input.findLastIndex(({ type, role }) => role === 'user' && (type ?? 'message') === 'message');
-  if (last < behind || last === -1) {
+  if (last < behind) {
     const result = input.findLastIndex(({ type }) => type === 'function_call_output');
-    if (result >= behind && result !== -1) {
+    if (result >= behind) {
       const path = `input[${result}].output`;
       return readContent(responsesContent.read(input[result]!.output, path), path, parts);
     }
