@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../http/free-port.ts';
+import { isAlive } from '../is-alive.ts';
 import { isPostgres } from '../postgres/shared-cluster.ts';
 import { BINARY, type Created, databaseOf, initialized } from './initialized.ts';
 
@@ -171,7 +172,11 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
     stderr: () => output.stderr.read(),
     stdout: () => output.stdout.read(),
     readStderr: (reads) => void (reads ? life.child.stderr?.resume() : life.child.stderr?.pause()),
-    admin: (method, path, body) => callAdmin({ url, key: created.api_key.key }, method, path, body),
+    admin: (method, path, body) =>
+      callAdmin({ url, key: created.api_key.key }, method, path, body).catch((error: unknown) => {
+        if (living.has(life.child)) throw error;
+        throw new Error(`the daemon has ended:\n${output.stderr.read().slice(-4_000)}`, { cause: error });
+      }),
     stop: (signal = 'SIGTERM') => stop(signal),
     kill: () => stop('SIGKILL'),
     restart: async ({ env = {}, program: named = program } = {}) => {
@@ -302,6 +307,8 @@ function environment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv 
 
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
+  // What has its number after its end is another test's.
+  if (!living.has(child) && isAlive(child.pid)) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {

@@ -77,8 +77,7 @@ server=$!
 watcher=$!
 exec 3<&-
 wait $server
-kill $watcher 2>/dev/null
-[ ! -e "$dir/over" ] || rm -rf "$dir"`;
+if [ -e "$dir/over" ]; then rm -rf "$dir"; else kill $watcher; fi 2>/dev/null`;
 
 /** Makes a cluster of the locale C and starts it. */
 export async function startCluster({ tcp, within = tmpdir(), settings = {} }: ClusterOptions = {}): Promise<Cluster> {
