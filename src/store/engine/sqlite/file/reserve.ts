@@ -12,7 +12,7 @@ const PLENTY_BYTES = 4 * RESERVE_BYTES;
 const PIECE_BYTES = MB;
 
 export interface Reserve {
-  /** Versions the space. Returns false when it was already released. */
+  /** Releases the space. Returns false when it was already released, or can't be, as on a disk that is read-only by now. */
   spend(): boolean;
   /** Whether it is released. It is made again as soon as there is plenty of space. */
   isSpent(): boolean;
@@ -32,14 +32,13 @@ export function openReserve(file: string): Reserve {
       fill(file);
       spent = false;
     } catch {
-      rmSync(file, { force: true });
+      remove(file);
     }
   };
   if (spent) refill();
   return {
     spend: () => {
-      if (spent) return false;
-      rmSync(file, { force: true });
+      if (spent || !remove(file)) return false;
       spent = true;
       return true;
     },
@@ -53,6 +52,16 @@ export function openReserve(file: string): Reserve {
 function isWhole(file: string): boolean {
   const stats = statSync(file, { throwIfNoEntry: false });
   return stats?.isFile() === true && stats.size === RESERVE_BYTES;
+}
+
+/** Returns whether it is gone. Nobody handles an error: it would come in the midst of a commit, and end the daemon. */
+function remove(file: string): boolean {
+  try {
+    rmSync(file, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Not zeros: some file systems store those without using space. */
