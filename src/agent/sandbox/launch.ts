@@ -61,7 +61,7 @@ export interface Prepared {
   readonly workspace: string;
   /** Whether its standard input is used. */
   readonly takesInput: boolean;
-  /** The caller closes it if it does not launch. Null where there are no control groups. */
+  /** The caller closes it if it does not call `launch`. Null where there are no control groups. */
   readonly group: ControlGroup | null;
   /** Null where the disk is not watched. */
   readonly room: Room | null;
@@ -90,7 +90,9 @@ export function launch({ plan, workspace, takesInput, group, room }: Prepared): 
   const last = Math.max(...papers.keys());
   const stdio = Array.from({ length: last + 1 }, (_, fd) => (isPipe(fd, takesInput, papers) ? 'pipe' : 'ignore'));
   const child = spawn(program, args, { cwd: '/', env: { PATH: SYSTEM_PATH }, stdio, detached: true });
-  const streams = child.stdio as readonly (Readable | Writable | null)[];
+  // Also of one that has no pipes: without a listener, its error would end the process.
+  child.on('error', () => undefined);
+  const streams = pipesOf(child, group);
   const launched: Launched = {
     child,
     workspace,
@@ -119,6 +121,16 @@ export function launch({ plan, workspace, takesInput, group, room }: Prepared): 
   // A sandbox that is killed early closes its pipes unread; `exit` reports everything about that.
   for (const stream of streams) stream?.on('error', () => undefined);
   return launched;
+}
+
+/** Throws where the system has no descriptors for them: then there is no process, and it has no pipes at all. */
+function pipesOf(
+  { stdio }: { readonly stdio?: ChildProcess['stdio'] },
+  group: Prepared['group'],
+): readonly (Readable | Writable | null)[] {
+  if (stdio !== undefined) return stdio as readonly (Readable | Writable | null)[];
+  void group?.close();
+  throw new Error('The sandbox could not be started: too many files are open.');
 }
 
 function isPipe(fd: number, takesInput: boolean, papers: SandboxPlan['papers']): boolean {

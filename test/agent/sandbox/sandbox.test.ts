@@ -1,10 +1,11 @@
 // Promises of the sandbox, kept against the real bubblewrap. Without it these tests are skipped, and say so.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SandboxGrant } from '../../../src/agent/port/grants.ts';
 import {
@@ -418,6 +419,13 @@ test('a sandbox that cannot be built is an error, not the outcome of a command',
     grant: { bwrap: '/usr/bin/false', owner: process.getuid?.() === 0 ? SANDBOX_OWNER : null },
   });
   await expect(broken).rejects.toThrow('The sandbox could not be built');
+});
+
+test.skipIf(!probe.ok)('one for whose pipes there are no descriptors ends nothing else', async () => {
+  const main = fileURLToPath(new URL('../../support/agent/few-descriptors-main.ts', import.meta.url));
+  const words = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, main, temporaryDirectory()];
+  const { stdout } = await promisify(execFile)('/bin/sh', words);
+  expect(JSON.parse(stdout)).toEqual({ said: 'The sandbox could not be started: too many files are open.' });
 });
 
 describe('the probe', () => {
