@@ -173,9 +173,11 @@ async function startIn(root: string, options: DaemonOptions): Promise<DaemonProc
     stdout: () => output.stdout.read(),
     readStderr: (reads) => void (reads ? life.child.stderr?.resume() : life.child.stderr?.pause()),
     admin: (method, path, body) =>
-      callAdmin({ url, key: created.api_key.key }, method, path, body).catch((error: unknown) => {
+      callAdmin({ url, key: created.api_key.key }, method, path, body).catch(async (error: unknown) => {
         if (living.has(life.child)) throw error;
-        throw new Error(`the daemon has ended:\n${output.stderr.read().slice(-4_000)}`, { cause: error });
+        // One that was killed, as where memory runs out, has said nothing.
+        const how = wordsOf(await life.exit);
+        throw new Error(`the daemon has ${how}:\n${output.stderr.read().slice(-4_000)}`, { cause: error });
       }),
     stop: (signal = 'SIGTERM') => stop(signal),
     kill: () => stop('SIGKILL'),
@@ -272,13 +274,15 @@ async function healthy(url: string, exit: Promise<DaemonExit>): Promise<void> {
     const response = await fetch(`${url}/healthz`, asked).catch(() => undefined);
     await response?.body?.cancel();
     if (response?.status === 200) return;
-    if (ended !== undefined) throw new Error(`it ended with ${ended.signal ?? `code ${ended.code}`}`);
+    if (ended !== undefined) throw new Error(`it ${wordsOf(ended)}`);
     const waitedMs = performance.now() - begin;
     if (waitedMs > READY_TIMEOUT_MS) throw new Error(`no 200 of /healthz within ${READY_TIMEOUT_MS} ms`);
     // To look takes of the processor what the start needs.
     await new Promise((resolve) => setTimeout(resolve, Math.max(10, Math.min(50, waitedMs / 20))));
   }
 }
+
+const wordsOf = ({ code, signal }: DaemonExit) => `ended with ${signal ?? `code ${code}`}`;
 
 interface ApiTarget {
   readonly url: string;
