@@ -43,6 +43,23 @@ test('a link in place of a skill, its SKILL.md or a plugin is not followed, and 
   ]);
 });
 
+test('a link that leads to itself takes nothing else with it', () => {
+  const configDir = temporaryDirectory({
+    'skills/tides/SKILL.md': skill('tides'),
+    'skills/half/a': '',
+    'plugins/p': '',
+  });
+  for (const link of ['skills/loop', 'skills/half/SKILL.md', 'plugins/loop'])
+    symlinkSync(path.basename(link), path.join(configDir, link));
+  const loaded = read(configDir);
+  expect(loaded.ok && [...loaded.definitions.skills.keys(), ...loaded.definitions.plugins.keys()]).toEqual(['tides']);
+  expect(loaded.problems.map(formatProblem)).toEqual([
+    expect.stringMatching(/^plugins\/loop is a link,/),
+    expect.stringMatching(/^skills\/half\/SKILL\.md is a link,/),
+    expect.stringMatching(/^skills\/loop is a link,/),
+  ]);
+});
+
 const LONG = skill('claude-api').replace('About claude-api', 'x'.repeat(1_077));
 
 test('a skill that breaks the format is left out by itself, and references to it are valid', () => {

@@ -67,12 +67,20 @@ interface SkillLocation {
 }
 
 function faultsOf({ scope, name, file, source }: SkillLocation): readonly Problem[] {
-  const stat = lstatSync(path.join(scope.configDir, file), { throwIfNoEntry: false });
-  if (stat?.isSymbolicLink() === true) return [linkProblem(file)];
+  if (isLinked(path.join(scope.configDir, file))) return [linkProblem(file)];
   const inFile = source.value['name'];
   // The schema reports an invalid name.
   if (typeof inFile !== 'string' || inFile === name || isReported(source, 'name')) return source.problems;
   return [...source.problems, source.problemAt(['name'], `must match the name of its folder, ${name}`)];
+}
+
+/** Where it can't be seen, whoever reads it says why. */
+function isLinked(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 const isReported = ({ problems }: YamlFile, key: string) =>

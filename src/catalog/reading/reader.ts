@@ -82,11 +82,18 @@ export function listFolder(
   const entries = visible.slice(0, MAX_NAMES).map((entry) => ({
     name: entry.name,
     isLink: entry.isSymbolicLink(),
-    isFolder: entry.isSymbolicLink()
-      ? statSync(path.join(configDir, folder, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
-      : entry.isDirectory(),
+    isFolder: entry.isSymbolicLink() ? leadsToFolder(path.join(configDir, folder, entry.name)) : entry.isDirectory(),
   }));
   return { entries, problems };
+}
+
+/** Not a link that leads nowhere, such as to itself, or where the daemon may not look. */
+function leadsToFolder(link: string): boolean {
+  try {
+    return statSync(link).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** The problem of a link in place of a folder: what it points to is not watched, and not mounted. */
