@@ -197,6 +197,15 @@ function makeListeners() {
   };
 }
 
+/** What it throws is logged: nobody handles it where a timer or a signal has called, and it would end the daemon. */
+const logging = (log: Log, work: () => void) => () => {
+  try {
+    work();
+  } catch (error) {
+    log.error({ err: error }, 'the configuration could not be read; what has changed may not be in effect');
+  }
+};
+
 /** Stand for several files where events name one file. */
 const DEFINITIONS = 'definitions';
 const WAYS = 'trusted issuers and proxies';
@@ -226,7 +235,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   const inFile = <T>(file: string, read: () => Read<T>, part: Part<T>) => valueOr(unlessAbsent(file, read), part);
 
   const { notify, onChange } = makeListeners();
-  const reload = () => {
+  const reload = logging(parts.log, () => {
     const settingsChanged = settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings));
     const waysChanged = waysPart.take(readWaysOf(config, settingsPart.current().settings));
     const catalogChanged = catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog));
@@ -235,7 +244,7 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
     if (waysChanged) notify('ways');
     if (catalogChanged) notify('catalog');
     if (definitionsChanged) notify('definitions');
-  };
+  });
 
   return {
     settings: () => settingsPart.current().settings,

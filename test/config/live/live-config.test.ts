@@ -279,6 +279,16 @@ test('a listener that has left is not called', () => {
   expect(calls).toEqual(['settings']);
 });
 
+test('an error in the midst of a reload reaches nobody but the log: a timer or a signal may have called', () => {
+  const { live, write } = open(temporaryDirectory());
+  live.onChange(() => {
+    throw new Error('no listener expects this');
+  });
+  write('errand.yaml', steps(2));
+  expect(live.reload).not.toThrow();
+  expect(live.settings().model.maxSteps).toBe(2);
+});
+
 /** How many places this process has the kernel watch. */
 function countWatches(): number {
   return readdirSync('/proc/self/fdinfo')
