@@ -7,7 +7,7 @@ import { retellIn } from './retold-run.ts';
 import type { EventRow } from '../engine/journal/rows.ts';
 import type { JournalPage } from './pages.ts';
 import { listOfRun } from './run-pages.ts';
-import { wholeRows } from './whole-rows.ts';
+import { type PageOfRows, parsed, wholeRows } from './whole-rows.ts';
 
 /** Length of an output's `preview` in earlier versions. */
 const PREVIEW_CHARACTERS = 1_000;
@@ -45,23 +45,29 @@ export function toEvent(row: EventRow): JournalEvent {
 
 export type EventsOfRun = JournalPage<JournalEvent>;
 
+/** What the journal has of a run; `retold` where that was removed. */
+type Found = { readonly rows: PageOfRows } | { readonly retold: readonly JournalEvent[] };
+
 export type Events = ReturnType<typeof makeEvents>;
 
 /** The verbs that read the journal. */
 export function makeEvents({ read }: Database) {
+  const rowsOfRun = read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<Found> {
+    const range = { afterId, beforeId: null, order: 'asc', limit } as const;
+    const heads = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
+    const retold = heads[0]?.streamSeq === 1 ? undefined : yield* retellIn(tx, runSeq, afterId);
+    return retold === undefined ? { rows: yield* wholeRows(tx, heads) } : { retold };
+  });
+
   return {
     /**
      * Up to `limit` events of a run with an id above `afterId`, in order. When they were removed by age: the run as it is told
      * from its other rows, or `not_found` for a reader that has a part.
      */
-    listOfRun: read(function* (tx: Reader, runSeq: number, afterId: number, limit: number): Step<EventsOfRun> {
-      const range = { afterId, beforeId: null, order: 'asc', limit } as const;
-      const heads = yield* listOfRun(tx, { seq: runSeq, id: '' }, range);
-      const retold = heads[0]?.streamSeq === 1 ? undefined : yield* retellIn(tx, runSeq, afterId);
-      if (retold !== undefined) return { events: retold, isCut: false };
-      const rows = yield* wholeRows(tx, heads);
-      return { events: rows.map(toEvent), isCut: rows.length < heads.length };
-    }),
+    listOfRun: async (runSeq: number, afterId: number, limit: number): Promise<EventsOfRun> => {
+      const found = await rowsOfRun(runSeq, afterId, limit);
+      return 'rows' in found ? parsed(found.rows, toEvent) : { events: found.retold, isCut: false };
+    },
 
     /** Whether a run has ended. When its terminal event can't be read, its session was deleted. */
     isOver: read(function* (tx: Reader, runSeq: number): Step<boolean> {

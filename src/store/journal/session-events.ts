@@ -8,7 +8,7 @@ import type { EventRange, JournalPage } from './pages.ts';
 import { type EventHead, HEAD, type RowOfSession, type RunOfSession } from '../engine/journal/rows.ts';
 import { listOfRun } from './run-pages.ts';
 import { listOfSession, newestOfSession } from './session-pages.ts';
-import { wholeRows } from './whole-rows.ts';
+import { type PageOfRows, parsed, wholeRows } from './whole-rows.ts';
 
 /** `fromStreamSeq`: the run's own events from there on; null: also those of its session that name it. */
 export interface RunEventQuery {
@@ -28,21 +28,27 @@ export type SessionEvents = ReturnType<typeof makeSessionEvents>;
 
 /** The verbs. */
 export function makeSessionEvents({ read }: Database) {
+  const rowsOfSession = read(function* (tx: Reader, sessionSeq: number, range: EventRange): Step<PageOfRows> {
+    return yield* wholeRows(tx, yield* listOfSession(tx, sessionSeq, range));
+  });
+
+  const rowsOfRun = read(function* (tx: Reader, run: RunOfSession, query: RunEventQuery): Step<PageOfRows> {
+    const { range, fromStreamSeq } = query;
+    const own = yield* listOwn(tx, run, query);
+    const naming = fromStreamSeq === null ? yield* listNaming(tx, run, range) : [];
+    const direction = range.order === 'asc' ? 1 : -1;
+    const rows = [...own, ...naming].sort((a, b) => (a.id - b.id) * direction);
+    return yield* wholeRows(tx, rows.slice(0, range.limit));
+  });
+
   return {
     /** A page of a session's events. */
-    listOfSession: read(function* (tx: Reader, sessionSeq: number, range: EventRange): Step<EventsOfSession> {
-      return yield* wholeEvents(tx, yield* listOfSession(tx, sessionSeq, range));
-    }),
+    listOfSession: async (sessionSeq: number, range: EventRange): Promise<EventsOfSession> =>
+      parsed(await rowsOfSession(sessionSeq, range), toEventOfSession),
 
     /** A page of a run's events. */
-    listOfRunInSession: read(function* (tx: Reader, run: RunOfSession, query: RunEventQuery): Step<EventsOfSession> {
-      const { range, fromStreamSeq } = query;
-      const own = yield* listOwn(tx, run, query);
-      const naming = fromStreamSeq === null ? yield* listNaming(tx, run, range) : [];
-      const direction = range.order === 'asc' ? 1 : -1;
-      const rows = [...own, ...naming].sort((a, b) => (a.id - b.id) * direction);
-      return yield* wholeEvents(tx, rows.slice(0, range.limit));
-    }),
+    listOfRunInSession: async (run: RunOfSession, query: RunEventQuery): Promise<EventsOfSession> =>
+      parsed(await rowsOfRun(run, query), toEventOfSession),
 
     /** The id of a session's newest event, 0 before the first; undefined when the session was deleted. */
     newestId: read(function* (tx: Reader, sessionSeq: number): Step<number | undefined> {
@@ -78,11 +84,6 @@ function* listNaming(tx: Reader, run: RunOfSession, range: EventRange): Step<Eve
     beforeId ?? END_OF_JOURNAL,
     limit,
   );
-}
-
-function* wholeEvents(tx: Reader, heads: readonly EventHead[]): Step<EventsOfSession> {
-  const events = (yield* wholeRows(tx, heads)).map(toEventOfSession);
-  return { events, isCut: events.length < heads.length };
 }
 
 function toEventOfSession({ runId, ...row }: RowOfSession): EventOfSession {

@@ -54,7 +54,7 @@ function* allStreamed(tx: Transaction, runSeq: number): Step<string | undefined>
     heads.push(...(yield* listTexts(tx, span, { order: 'asc', limit: MOST_TEXTS + 1 - heads.length })));
     if (heads.length > MOST_TEXTS) return undefined;
   }
-  const rows = yield* wholeRows(tx, heads);
-  if (rows.length < heads.length) return undefined;
+  const { events: rows, isCut } = yield* wholeRows(tx, heads);
+  if (isCut) return undefined;
   return rows.map(({ payload }) => (JSON.parse(payload) as { readonly text: string }).text).join('');
 }
