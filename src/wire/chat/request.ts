@@ -1,6 +1,13 @@
 // The request of the chat-completions protocol (§4.2), with OpenAI's structured outputs.
 import { json, object, tagged } from '../shapes/composites.ts';
-import { contentOf, fileDataFields, fileFields, textFields, unsupported } from '../conversations/content.ts';
+import {
+  contentOf,
+  contextField,
+  fileDataFields,
+  fileFields,
+  textFields,
+  unsupported,
+} from '../conversations/content.ts';
 import { outputSchema } from '../conversations/output-schema.ts';
 import { boolean, longString, string } from '../shapes/scalars.ts';
 import { anyOf, named, nullish, optional, type Static, unread } from '../shapes/shape.ts';
@@ -17,7 +24,13 @@ const noFile = unsupported('is not supported: send the file as file_data');
 const document = { file_id: noFile, ...fileFields };
 const file = { ...document, source: optional(fileFields.source), file: nullish(object(fileDataFields)) };
 
-const block = tagged('type', { text: textFields, image_url: chatImage, input_image: chatImage, file, document });
+const block = tagged('type', {
+  text: textFields,
+  image_url: chatImage,
+  input_image: chatImage,
+  file,
+  document: { ...document, ...contextField },
+});
 
 export const chatContent = named('ChatContent', contentOf(block));
 

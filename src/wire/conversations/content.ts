@@ -56,9 +56,13 @@ export const toolFields = { tool_use: {}, tool_result: { content: optional(json)
 /** A file. The Anthropic client calls its name `title`. */
 export const fileFields = { file_name: nullish(line({ max: 255 })), title: nullish(string), source };
 
-/** The same, or made of texts and images. */
+/** What the agent is told of a document. */
+export const contextField = { context: nullish(longString) };
+
+/** A file, or what is made of texts and images. */
 export const documentFields = <B>(inner: Shape<B>) => ({
   ...fileFields,
+  ...contextField,
   source: anyOf(
     'must be an object',
     {

@@ -99,15 +99,24 @@ const readFileData = async (
   return resolveSource({ media: 'file', name: filename, text, path: textPath, mimeType }, parts);
 };
 
-/** `{type: document, title, source}`. One that is made of texts and images is a file of the texts, and the images. */
-const readDocument: BlockReader<BlockOf<'document'>, InputBlock | InputBlock[]> = async (block, path, parts) => {
+/** `{type: document, title, context, source}`. The context is text behind the document. */
+const readDocument: BlockReader<BlockOf<'document'>, InputBlock[]> = async (block, path, parts) => {
+  const document = await readDocumentSource(block, path, parts);
+  if (block.context == null || block.context === '') return document;
+  const context = await parts.text.read(block.context, `${path}.context`);
+  const name = block.title ?? block.file_name ?? 'the document';
+  return [...document, { type: 'text', text: `About ${name}: ${context}` }];
+};
+
+/** One that is made of texts and images is a file of the texts, and the images. */
+const readDocumentSource: BlockReader<BlockOf<'document'>, InputBlock[]> = async (block, path, parts) => {
   const { source, title, file_name: fileName } = block;
-  if (!('content' in source)) return fileReader('file')({ ...block, source }, path, parts);
+  if (!('content' in source)) return [await fileReader('file')({ ...block, source }, path, parts)];
   const name = fileName ?? title?.slice(0, MAX_NAME) ?? null;
   const contentPath = `${path}.source.content`;
   if (typeof source.content === 'string') {
     const text = await readSourceText(source.content, contentPath, parts.spooled);
-    return readPlain({ media: 'file', name, text, path: contentPath, mimeType: null }, parts);
+    return [await readPlain({ media: 'file', name, text, path: contentPath, mimeType: null }, parts)];
   }
   const texts: SourceText[] = [];
   const images: InputBlock[] = [];

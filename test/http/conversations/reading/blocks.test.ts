@@ -54,6 +54,20 @@ test('a document of texts and images is a file of the texts, and the images', { 
   expect(await contentOf(document([image]))).toEqual(['image']);
 });
 
+test('what a client says of a document is text behind it', { tags: ['M5-blocks'] }, async () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'High at 3.' };
+  const told = (more: JsonObject) => contentOf({ type: 'document', title: 'tides', source, ...more }, HI);
+  const file = 'tides text/plain High at 3.';
+  expect(await told({ context: 'Of last year.' })).toEqual([file, text('About tides: Of last year.'), HI]);
+  expect(await told({ context: null })).toEqual([file, HI]);
+  expect(await told({ context: '' })).toEqual([file, HI]);
+  expect(await contentOf({ ...document([image]), title: null, context: 'A map.' })).toEqual([
+    'image',
+    text('About the document: A map.'),
+  ]);
+  expect(await refusal(told({ context: 'x'.repeat(1_001) }))).toMatch(/^too_large|^unprocessable/);
+});
+
 test('what a search has found is text of the turn, with title and source', { tags: ['M5-blocks'] }, async () => {
   const found = {
     type: 'search_result',
