@@ -1,10 +1,15 @@
 // Settings by name: in the environment, in errand.yaml, and as text on the command line.
+import { didYouMean } from '../catalog/reading/nearest-name.ts';
 import { type Schema, section } from '../catalog/reading/schema.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';
 
 /** The settings' names in the order of the table. */
 export const SETTING_NAMES = Object.keys(OPTIONS) as readonly SettingName[];
+
+/** What to tell who asks for a setting that isn't there. */
+export const noSuchSetting = (name: string, known: Iterable<string> = SETTING_NAMES): string =>
+  `There is no setting ${name}${didYouMean(name, known)}.`;
 
 /** A setting's name in the environment (J2). */
 export function environmentName(name: SettingName): string {

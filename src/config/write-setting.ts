@@ -1,17 +1,16 @@
 // Changes one setting in the text of errand.yaml, and leaves everything else in it as it is, comments included.
 import { Document, isMap, parseDocument } from 'yaml';
 import { misfits } from '../catalog/reading/misfits.ts';
-import { didYouMean } from '../catalog/reading/nearest-name.ts';
 import { SETTINGS_FILE } from './config.ts';
 import type { SettingName } from './option.ts';
 import { OPTIONS } from './options.ts';
-import { readText, SETTING_NAMES } from './setting-texts.ts';
+import { noSuchSetting, readText, SETTING_NAMES } from './setting-texts.ts';
 
 export type Written = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string };
 
 /** The text with the setting; `value` null removes it, so that the default is in effect. */
 export function writeSetting(text: string, name: string, value: string | null): Written {
-  if (!isSettingName(name)) return { ok: false, why: `There is no setting ${name}${didYouMean(name, SETTING_NAMES)}.` };
+  if (!isSettingName(name)) return { ok: false, why: noSuchSetting(name) };
   const wanted = value === null ? undefined : readText(name, value);
   const [misfit] = value === null ? [] : misfits(OPTIONS[name].schema, wanted);
   if (misfit !== undefined) return { ok: false, why: `${name}: ${misfit.message}` };

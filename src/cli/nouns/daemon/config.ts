@@ -7,6 +7,7 @@ import { MOST_LOST_PINS } from '../../../domain/capabilities/pin.ts';
 import { wordsOfMore, wordsOfPin } from '../../../operations/capabilities/pins.ts';
 import type { LostPinsWire } from '../../../wire/capabilities/pin.ts';
 import { describeSettings } from '../../../config/config.ts';
+import { noSuchSetting } from '../../../config/setting-texts.ts';
 import { checkConfiguration, requireConfiguration } from '../../frame/configuration.ts';
 import { act, type Context } from '../../frame/context.ts';
 import { lostPinsBy } from './checked-pins.ts';
@@ -38,10 +39,10 @@ export function addConfig(program: Command, io: Io): void {
   const config = program.command('config').summary('settings').description(ABOUT);
 
   config
-    .command('show')
-    .description('Show every setting in effect.')
+    .command('show [setting]')
+    .description('Show every setting in effect, or one of them or a group, such as "limits".')
     .option('--origin', 'also show where it comes from: flag, environment, file or default')
-    .addHelpText('after', '\nExample:\n  errand config show --origin')
+    .addHelpText('after', '\nExamples:\n  errand config show --origin\n  errand config show streams.drain_seconds')
     .action(act(io, show));
 
   config
@@ -58,9 +59,18 @@ const ABOUT =
   'The settings of the running daemon, which knows its own paths and credentials. If no daemon is running, or --config-dir ' +
   'names a different directory: the settings that a daemon started here would have.';
 
-async function show(context: Context, { origin }: { readonly origin?: true }): Promise<void> {
+async function show(context: Context, name: string | undefined, { origin }: { readonly origin?: true }): Promise<void> {
   const asked = await askDaemon(context);
-  const rows = asked?.settings ?? describeSettings((await requireConfiguration(context)).config);
+  const all: readonly Row[] = asked?.settings ?? describeSettings((await requireConfiguration(context)).config);
+  const rows = name === undefined ? all : all.filter((row) => row.name === name || row.name.startsWith(`${name}.`));
+  if (name !== undefined && rows.length === 0)
+    throw new CommandError(
+      'usage',
+      noSuchSetting(
+        name,
+        all.map((row) => row.name),
+      ),
+    );
   const entries = rows.map((row) => [
     row.name,
     origin ? { value: row.value, origin: row.origin, source: row.source } : row.value,
