@@ -5,7 +5,8 @@ import type { Pause } from '../../domain/loop/slices.ts';
 import { paceOf, untilTaken } from './backlog.ts';
 import { type Headers, setHeaders, writeHead } from './head.ts';
 import { Html } from './html.ts';
-import { hasStreamed, isLight, piecesOf } from './json-pieces.ts';
+import { isLight } from '../../domain/long-json.ts';
+import { hasStreamed, piecesOf } from './json-pieces.ts';
 import type { ReplyShare } from './reply-budget.ts';
 
 /** What a handler answers. */
