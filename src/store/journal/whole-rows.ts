@@ -1,5 +1,5 @@
 // The contents of a page of the journal. Some events have megabytes, such as the arguments of a call that writes a file.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inOwnTurn, LONG_TEXT, takeTurn } from '../../domain/loop/own-turn.ts';
 import { PORTION_BYTES } from '../../domain/portions.ts';
 import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -29,8 +29,11 @@ export async function parsed<Event>(
   page: PageOfRows,
   parse: (row: RowOfSession) => Event,
 ): Promise<JournalPage<Event>> {
-  if (page.events.some(({ payload }) => payload.length > PORTION_BYTES)) await nextTurn();
-  return { ...page, events: page.events.map(parse) };
+  const parseAll = () => ({ ...page, events: page.events.map(parse) });
+  if (!page.events.some(({ payload }) => payload.length > LONG_TEXT)) return parseAll();
+  // This one was needed to read it.
+  takeTurn();
+  return inOwnTurn(parseAll);
 }
 
 function firstOf(heads: readonly EventHead[]): readonly Omit<EventHead, 'bytes'>[] {
