@@ -1,7 +1,9 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { jsonPieces } from '../../domain/long-json.ts';
 import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
 import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
@@ -83,17 +85,30 @@ export type Acceptance =
  * meanwhile: nobody else may learn of it before `kept`.
  */
 export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTurn) => Promise<Acceptance> {
-  const accept = write((tx: Transaction, turn: NewTurn, content: string) => acceptIn(tx, kit, turn, content), {
+  const accept = write((tx: Transaction, turn: NewTurn, content: string | Buffer) => acceptIn(tx, kit, turn, content), {
     ...COMMITTED,
     scope: scopeOf,
   });
   // With a long text, rendering and storing it both take time.
   return async (turn) => {
     if (charactersOf(turn.content) <= LONG_TEXT) return accept(turn, JSON.stringify(turn.content));
-    const content = await inOwnTurn(() => JSON.stringify(turn.content));
+    const content = await rendered(turn.content);
     return inOwnTurn(async () => accept(turn, content));
   };
 }
+
+/** JSON of what takes long to render, as it is stored. Other work has its turns in between. */
+async function rendered(content: readonly UserBlock[]): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (const piece of jsonPieces(content)) {
+    pieces.push(Buffer.from(piece));
+    if (pieces.length % PIECES_IN_A_TURN === 0) await nextTurn();
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Less than a millisecond of them. */
+const PIECES_IN_A_TURN = 4;
 
 const charactersOf = (content: readonly UserBlock[]): number =>
   content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
@@ -109,7 +124,7 @@ function scopeOf({ sessionId, sessionSeq, background }: NewTurn): Scope {
 }
 
 /** `content`: the turn's content as stored. */
-function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string): Step<Acceptance> {
+function* acceptIn(tx: Transaction, kit: BudgetKit, turn: NewTurn, content: string | Buffer): Step<Acceptance> {
   const place = yield* placeOfTurn(tx, turn);
   if (!isPlace(place)) return place;
   const { continued, fork } = place;
@@ -170,7 +185,7 @@ function promptOf(tx: Transaction, { key, content }: NewTurn, { known, fork }: P
 /** A longer one isn't held while its run is in progress. */
 const MAX_FRESH_CHARACTERS = 4_096;
 
-function freshOf({ user, setup, content, attachments }: NewTurn, stored: string): { fresh?: FreshTurn } {
+function freshOf({ user, setup, content, attachments }: NewTurn, stored: string | Buffer): { fresh?: FreshTurn } {
   if (attachments.length > 0 || stored.length > MAX_FRESH_CHARACTERS) return {};
   const bytes = Buffer.byteLength(stored);
   return { fresh: { user: content, bytes, setup: { ...setup, userSeq: user.seq, workspaceRemovedAt: null } } };

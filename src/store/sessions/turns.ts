@@ -28,13 +28,14 @@ interface SizedTurn extends Pick<TurnBudget, 'documentBytes'> {
 /** The verbs that read turns. */
 export function makeTurns({ read }: Database) {
   const readHead = read(readTurn, 'committed');
+  const readLongHead = read(readLongTurn, 'committed');
   const readSteps = read(readStepRows, 'committed');
   const readPages = read(pageAcross);
   const readPagesWritten = read(pageAcross, 'committed');
   return {
     /** The turn of one run. A run that was never attempted before has no steps to read. For its executor alone. */
     get: async (runSeq: number, attempt: number): Promise<StoredTurn> => {
-      const head = (await readHead(runSeq, LONG_TEXT)) ?? (await inOwnTurn(async () => readHead(runSeq)))!;
+      const head = (await readHead(runSeq)) ?? (await decoded(await inOwnTurn(async () => readLongHead(runSeq))));
       if (attempt <= 1) return parsedInTurns(head);
       return parsedInTurns({ ...head, ...(await inOwnTurn(async () => readSteps(runSeq))) });
     },
@@ -93,6 +94,16 @@ interface TurnRows {
   readonly calls: readonly ToolCallRow[];
 }
 
+/** The same, with the content as its bytes: reading a long text and decoding it both take time. */
+interface LongTurnRows extends Omit<TurnRows, 'content'> {
+  readonly content: Buffer;
+}
+
+const decoded = async ({ content, ...rows }: LongTurnRows): Promise<TurnRows> => ({
+  ...rows,
+  content: await inOwnTurn(() => content.toString()),
+});
+
 async function parsedInTurns({ runSeq, content, attachments, steps, calls }: TurnRows): Promise<StoredTurn> {
   const user = await parsedOf(content.length, () => JSON.parse(content) as UserBlock[]);
   return { runSeq, user, attachments, steps: await parsedOf(charactersOf(steps, calls), () => toSteps(steps, calls)) };
@@ -112,18 +123,22 @@ function charactersOf(steps: readonly StepRow[], calls: readonly ToolCallRow[]):
   return ofSteps + calls.reduce((sum, { input }) => sum + input.length, 0);
 }
 
-/** No text has more. PostgreSQL compares its length with no larger number. */
-const MOST_BYTES = 2 ** 31 - 1;
-
-/** Without its steps. Undefined when what the user said has more than `mostBytes`. */
-function* readTurn(tx: Reader, runSeq: number, mostBytes = MOST_BYTES): Step<TurnRows | undefined> {
+/** Without its steps. Undefined when what the user said is long. */
+function* readTurn(tx: Reader, runSeq: number): Step<TurnRows | undefined> {
   const row = yield* tx.get<{ id: number; content: string }>(
     "SELECT id, content FROM messages WHERE run_seq = ? AND role = 'user' AND octet_length(content) <= ?",
     runSeq,
-    mostBytes,
+    LONG_TEXT,
   );
   if (row === undefined) return undefined;
   const { id, content } = row;
+  return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps: [], calls: [] };
+}
+
+/** The same, however long it is. */
+function* readLongTurn(tx: Reader, runSeq: number): Step<LongTurnRows> {
+  const sql = "SELECT id, CAST(content AS BLOB) AS content FROM messages WHERE run_seq = ? AND role = 'user'";
+  const { id, content } = (yield* tx.get<{ id: number; content: Buffer }>(sql, runSeq))!;
   return { runSeq, content, attachments: yield* readAttachments(tx, content, id), steps: [], calls: [] };
 }
 
@@ -199,7 +214,7 @@ function* readPage(tx: Reader, { sessionSeq, before, from, limit }: Page): Step<
 /** As the content has it outside of texts, in which quotes are escaped. */
 const IN_CONTENT = '"type":"attachment"';
 
-function* readAttachments(tx: Reader, content: string, messageId: number): Step<Attachment[]> {
+function* readAttachments(tx: Reader, content: string | Buffer, messageId: number): Step<Attachment[]> {
   if (!content.includes(IN_CONTENT)) return [];
   return yield* tx.rows(ATTACHMENT).all('SELECT * FROM attachments WHERE message_id = ? ORDER BY seq', messageId);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TextBlock } from '../../../src/domain/sessions/content.ts';
+import type { TextBlock, UserBlock } from '../../../src/domain/sessions/content.ts';
 import { LONG_TEXT } from '../../../src/domain/loop/own-turn.ts';
 import type { NewEvent } from '../../../src/domain/sessions/journal-event.ts';
 import { NO_PRICE } from '../../../src/domain/sessions/usage.ts';
@@ -42,11 +42,20 @@ test('what a user says is made into the text that is kept before the commit begi
   expect((await fixture.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text: 'Tell me.' }]);
 });
 
-test('a text that is longer than one turn of the loop takes is read back', async () => {
+test('a text that is longer than one turn of the loop takes is stored and read as any other', async () => {
   const fixture = await storeFixture();
-  const text = 'tides '.repeat(LONG_TEXT / 5);
-  const { seq } = await fixture.accept({ content: [{ type: 'text', text }] });
-  expect((await fixture.store.turns.get(seq, 1)).user).toEqual([{ type: 'text', text }]);
+  const content: UserBlock[] = [
+    { type: 'text', text: 'ö"\u0001\\😀\n'.repeat(LONG_TEXT / 4) },
+    { type: 'attachment', attachmentId: 'a', media: 'file' },
+  ];
+  const a = { id: 'a', name: 'a.txt', path: 'attachments/a/a.txt', mimeType: 'text/plain', size: 1, sha256: 'a' };
+  const { seq } = await fixture.accept({ content, attachments: [a] });
+  expect(fixture.rows(`SELECT content FROM messages WHERE run_seq = ${seq}`)).toEqual([
+    { content: JSON.stringify(content) },
+  ]);
+  const turn = await fixture.store.turns.get(seq, 1);
+  expect(turn.user).toEqual(content);
+  expect(turn.attachments.map(({ id }) => id)).toEqual(['a']);
 });
 
 test('a second turn of a session waits for the first, and is claimable once that has ended', {

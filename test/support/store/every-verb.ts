@@ -1,4 +1,5 @@
 // Calls every verb of a store, so that every statement is prepared; tells which were left out.
+import { LONG_TEXT } from '../../../src/domain/loop/own-turn.ts';
 import { NOTHING_SAID } from '../../../src/domain/sessions/continued/history-chain.ts';
 import { GRACE_MS } from '../../../src/store/objects.ts';
 import type { Fence } from '../../../src/store/runs/fence.ts';
@@ -228,6 +229,8 @@ async function callReads(fixture: StoreFixture): Promise<void> {
   for (const sessionSeq of [null, first.sessionSeq])
     await runs.estimatePrompt({ keySeq: key.seq, sessionSeq, characters: 9 });
   await turns.get(first.seq, 2);
+  const long = await fixture.accept({ content: [{ type: 'text', text: 'x'.repeat(LONG_TEXT + 1) }] });
+  await turns.get(long.seq, 1);
   const budget = { characters: 1_000, bytes: 1_000, documentBytes: 100 };
   await turns.listBefore(first.sessionSeq, first.seq + 1, budget);
   await turns.listHistory(first.sessionSeq, first.seq + 1, budget);

@@ -31,9 +31,10 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/json_set\((\w+), '\$\.(\w+)', ''\)/g, `regexp_replace($1, '"$2":"(\\\\.|[^"\\\\])*"', '"$2":""')`],
   // A parameter that stands alone would be text. SQLite takes another plan when it is told the type.
   [/\(SELECT (\$\d+) UNION ALL SELECT no/g, '(SELECT CAST($1 AS BIGINT) UNION ALL SELECT no'],
-  // Integers of 64 bits, and text as bytes.
+  // Integers of 64 bits, text as bytes, and bytes as text.
   [/\bAS INTEGER\)/g, 'AS BIGINT)'],
   [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],
+  [/CAST\((\$\d+) AS TEXT\)/g, "convert_from($1, 'UTF8')"],
   // A column of SQLite's that is computed.
   [/\b(\w+\.)?lane\b/g, LANE('$1')],
   ...PATHS_IN_STATEMENTS,
