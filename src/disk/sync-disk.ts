@@ -22,8 +22,12 @@ export function syncDiskOf(path: string): Promise<boolean> {
   return next;
 }
 
+/** Also one that can't begin, as without memory for a process, ends: those behind it have their turn. */
 async function sync(path: string): Promise<boolean> {
-  const child = spawn('sync', ['-f', '--', path], { stdio: 'ignore' });
-  const [code] = (await once(child, 'exit').catch(() => [null])) as [number | null];
-  return code === 0;
+  try {
+    const [code] = (await once(spawn('sync', ['-f', '--', path], { stdio: 'ignore' }), 'exit')) as [number | null];
+    return code === 0;
+  } catch {
+    return false;
+  }
 }
