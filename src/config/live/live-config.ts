@@ -184,11 +184,16 @@ function makeAbsence(directory: string): (file: string) => Problem | null {
   };
 }
 
-function makeListeners() {
+function makeListeners(log: Log) {
   const listeners = new Set<(changed: Changed) => void>();
   return {
     notify: (changed: Changed) => {
-      for (const listener of listeners) listener(changed);
+      const call = (listener: (changed: Changed) => void) => () => {
+        listener(changed);
+        return true;
+      };
+      for (const listener of listeners)
+        tried(log, `a change of ${changed} is not in effect everywhere`, call(listener));
     },
     onChange: (listener: (changed: Changed) => void) => {
       listeners.add(listener);
@@ -197,14 +202,18 @@ function makeListeners() {
   };
 }
 
-/** What it throws is logged: nobody handles it where a timer or a signal has called, and it would end the daemon. */
-const logging = (log: Log, work: () => void) => () => {
+/**
+ * Answers what the work answers, or false where it throws, which is logged: nobody handles that where a timer or a signal has called, and
+ * it would end the daemon.
+ */
+function tried(log: Log, words: string, work: () => boolean): boolean {
   try {
-    work();
+    return work();
   } catch (error) {
-    log.error({ err: error }, 'the configuration could not be read; what has changed may not be in effect');
+    log.error({ err: error }, words);
+    return false;
   }
-};
+}
 
 /** Stand for several files where events name one file. */
 const DEFINITIONS = 'definitions';
@@ -234,17 +243,17 @@ export function makeLiveConfig(parts: LiveConfigParts): LiveConfig {
   };
   const inFile = <T>(file: string, read: () => Read<T>, part: Part<T>) => valueOr(unlessAbsent(file, read), part);
 
-  const { notify, onChange } = makeListeners();
-  const reload = logging(parts.log, () => {
-    const settingsChanged = settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings));
-    const waysChanged = waysPart.take(readWaysOf(config, settingsPart.current().settings));
-    const catalogChanged = catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog));
-    const definitionsChanged = definitionsPart.take(unlessAbsent(DEFINITIONS, readDefined));
-    if (settingsChanged) notify('settings');
-    if (waysChanged) notify('ways');
-    if (catalogChanged) notify('catalog');
-    if (definitionsChanged) notify('definitions');
-  });
+  const takes: readonly (readonly [Changed, () => boolean])[] = [
+    ['settings', () => settingsPart.take(unlessAbsent(SETTINGS_FILE, readSettings))],
+    ['ways', () => waysPart.take(readWaysOf(config, settingsPart.current().settings))],
+    ['catalog', () => catalogPart.take(unlessAbsent(MODELS_FILE, readCatalog))],
+    ['definitions', () => definitionsPart.take(unlessAbsent(DEFINITIONS, readDefined))],
+  ];
+  const { notify, onChange } = makeListeners(parts.log);
+  const reload = () => {
+    const changed = takes.filter(([what, take]) => tried(parts.log, `${what} could not be read again`, take));
+    for (const [what] of changed) notify(what);
+  };
 
   return {
     settings: () => settingsPart.current().settings,

@@ -279,14 +279,19 @@ test('a listener that has left is not called', () => {
   expect(calls).toEqual(['settings']);
 });
 
-test('an error in the midst of a reload reaches nobody but the log: a timer or a signal may have called', () => {
+test('an error in the midst of a reload ends nothing: all else that has changed is announced to all others', () => {
   const { live, write } = open(temporaryDirectory());
-  live.onChange(() => {
-    throw new Error('no listener expects this');
+  const calls: string[] = [];
+  live.onChange((changed) => {
+    throw new Error(`no listener expects ${changed}`);
   });
+  live.onChange((changed) => calls.push(changed));
   write('errand.yaml', steps(2));
+  write('models.yaml', MODELS);
+  write('local.key', 'secret');
   expect(live.reload).not.toThrow();
   expect(live.settings().model.maxSteps).toBe(2);
+  expect(calls).toEqual(['settings', 'catalog']);
 });
 
 /** How many places this process has the kernel watch. */
