@@ -48,6 +48,10 @@ const MAX_NAME = 255;
 const MAX_PATH = 1024;
 const storedPath = line({ max: MAX_PATH });
 
+/** The Anthropic client calls it a title. */
+const nameOf = ({ file_name: name, title }: Pick<BlockOf<'image'>, 'file_name' | 'title'>): string | null =>
+  name ?? title?.slice(0, MAX_NAME) ?? null;
+
 const readText: BlockReader<BlockOf<'text' | 'input_text'>> = async ({ text }, path, parts) => ({
   type: 'text',
   text: await parts.text.read(text, `${path}.text`),
@@ -56,12 +60,13 @@ const readText: BlockReader<BlockOf<'text' | 'input_text'>> = async ({ text }, p
 /** `{type: image|file|document, file_name, source}`. A source of type `text` is what it says; any other is read by its text. */
 const fileReader =
   (media: Media): BlockReader<Omit<BlockOf<'image'>, 'type'>> =>
-  async ({ file_name: name, title, source }, path, parts) => {
+  async (block, path, parts) => {
+    const { source } = block;
     const [field, text] = 'data' in source ? ['data', source.data] : ['url', source.url];
     const textPath = `${path}.source.${field}`;
     const found: Source = {
       media,
-      name: name ?? title?.slice(0, MAX_NAME) ?? null,
+      name: nameOf(block),
       text: await readSourceText(text, textPath, parts.spooled),
       path: textPath,
       mimeType: source.media_type ?? null,
@@ -104,15 +109,14 @@ const readDocument: BlockReader<BlockOf<'document'>, InputBlock[]> = async (bloc
   const document = await readDocumentSource(block, path, parts);
   if (block.context == null || block.context === '') return document;
   const context = await parts.text.read(block.context, `${path}.context`);
-  const name = block.title ?? block.file_name ?? 'the document';
-  return [...document, { type: 'text', text: `About ${name}: ${context}` }];
+  return [...document, { type: 'text', text: `About ${nameOf(block) || 'the document'}: ${context}` }];
 };
 
 /** One that is made of texts and images is a file of the texts, and the images. */
 const readDocumentSource: BlockReader<BlockOf<'document'>, InputBlock[]> = async (block, path, parts) => {
-  const { source, title, file_name: fileName } = block;
+  const { source } = block;
   if (!('content' in source)) return [await fileReader('file')({ ...block, source }, path, parts)];
-  const name = fileName ?? title?.slice(0, MAX_NAME) ?? null;
+  const name = nameOf(block);
   const contentPath = `${path}.source.content`;
   if (typeof source.content === 'string') {
     const text = await readSourceText(source.content, contentPath, parts.spooled);

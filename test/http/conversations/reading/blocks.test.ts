@@ -61,10 +61,11 @@ test('what a client says of a document is text behind it', { tags: ['M5-blocks']
   expect(await told({ context: 'Of last year.' })).toEqual([file, text('About tides: Of last year.'), HI]);
   expect(await told({ context: null })).toEqual([file, HI]);
   expect(await told({ context: '' })).toEqual([file, HI]);
-  expect(await contentOf({ ...document([image]), title: null, context: 'A map.' })).toEqual([
-    'image',
-    text('About the document: A map.'),
-  ]);
+  for (const title of [null, ''])
+    expect(await contentOf({ ...document([image]), title, context: 'A map.' })).toEqual([
+      'image',
+      text('About the document: A map.'),
+    ]);
   expect(await refusal(told({ context: 'x'.repeat(1_001) }))).toMatch(/^too_large|^unprocessable/);
 });
 
