@@ -5,7 +5,7 @@ import type { Answer, Connection, NamedText } from '../connections/connection.ts
 import { translate } from '../sql/dialect.ts';
 import type { Keys } from './keys.ts';
 import { keyOf } from '../sql/schema.ts';
-import { fromPostgres, MARK_BYTES } from '../sql/text.ts';
+import { fromPostgres, MARK_BYTES, toPostgres } from '../sql/text.ts';
 
 /** A statement as it is sent, and what makes rows of its answers: known from the first one on. */
 interface Prepared extends NamedText {
@@ -130,8 +130,15 @@ const bytesGiven = (value: Value): Value =>
 
 const INSERT = /^INSERT INTO (\w+) \(/;
 
+/** Text that is given in bytes is escaped as any other. */
+const bytesStored = (value: Value): Value =>
+  Buffer.isBuffer(value) && (value.includes(0) || value.includes(MARK_BYTES))
+    ? Buffer.from(toPostgres(value.toString()))
+    : value;
+
 /** Adds a row, whose number is drawn ahead, or comes from the server. */
-function insert(pipeline: Pipeline, sql: string, values: Statement<unknown>['values']): number | Promise<number> {
+function insert(pipeline: Pipeline, sql: string, given: Statement<unknown>['values']): number | Promise<number> {
+  const values = sql.includes(' AS TEXT)') ? given.map(bytesStored) : given;
   const table = INSERT.exec(sql)![1]!;
   const drawn = pipeline.writing?.keys.take(table, pipeline);
   if (drawn === undefined) {
