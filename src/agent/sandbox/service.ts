@@ -39,7 +39,7 @@ export interface SandboxService {
   close(graceMs: number): Promise<string>;
 }
 
-/** Starts a service in the same sandbox as commands (H4). A program that can't be started is a service that has ended. */
+/** Starts a service in the same sandbox as commands (H4). A program that can't be started is a service that has ended; rejects where there are no descriptors for its pipes. */
 export async function startInSandbox(grant: SandboxGrant, request: ServiceRequest): Promise<SandboxService> {
   if (grant.owner === null && process.getuid?.() === 0) throw new Error('Services are never run as root.');
   const { workspace, argv, network, tmpBytes } = request;

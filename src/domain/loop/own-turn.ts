@@ -36,12 +36,13 @@ let last: Promise<unknown> = Promise.resolve();
  * done in one turn, and make it long. A step that asks for another and waits for it would wait for ever.
  */
 export async function inOwnTurn<Result>(step: () => Result | Promise<Result>): Promise<Result> {
-  const done = last.then(freeTurn).then(step);
+  const done = last.then(ownTurn).then(step);
   last = done.catch(() => undefined);
   return done;
 }
 
-async function freeTurn(): Promise<void> {
+/** Resolves in a turn for one such step, which has to be done at once. */
+export async function ownTurn(): Promise<void> {
   do await nextTurn();
   while (isTurnTaken());
   takeTurn();

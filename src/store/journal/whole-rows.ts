@@ -1,5 +1,5 @@
 // The contents of a page of the journal. Some events have megabytes, such as the arguments of a call that writes a file.
-import { inOwnTurn, LONG_TEXT, takeTurn } from '../../domain/loop/own-turn.ts';
+import { LONG_TEXT, ownTurn, takeTurn } from '../../domain/loop/own-turn.ts';
 import { PORTION_BYTES } from '../../domain/portions.ts';
 import { listed, MOST_LISTED } from '../engine/listed.ts';
 import type { Reader, Step } from '../engine/statement.ts';
@@ -24,16 +24,17 @@ export function* wholeRows(tx: Reader, heads: readonly EventHead[]): Step<PageOf
   return { events, isCut: events.length < heads.length };
 }
 
-/** Parses a page. An event of megabytes takes as long to parse as to read: each has a turn of the loop. */
+/** Parses a page. An event of megabytes takes as long to parse as to read, so each of the two has a turn of the loop. */
 export async function parsed<Event>(
   page: PageOfRows,
   parse: (row: RowOfSession) => Event,
 ): Promise<JournalPage<Event>> {
-  const parseAll = () => ({ ...page, events: page.events.map(parse) });
-  if (!page.events.some(({ payload }) => payload.length > LONG_TEXT)) return parseAll();
-  // This one was needed to read it.
-  takeTurn();
-  return inOwnTurn(parseAll);
+  if (page.events.some(({ payload }) => payload.length > LONG_TEXT)) {
+    // This one was needed to read it.
+    takeTurn();
+    await ownTurn();
+  }
+  return { ...page, events: page.events.map(parse) };
 }
 
 function firstOf(heads: readonly EventHead[]): readonly Omit<EventHead, 'bytes'>[] {

@@ -1,10 +1,9 @@
 // Accepts a turn: session, user message, attachments and queued run in one transaction, or the run of an earlier request.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { textOf, type UserBlock } from '../../domain/sessions/content.ts';
 import type { Contents } from '../../domain/sessions/contents.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { jsonPieces } from '../../domain/long-json.ts';
-import { inOwnTurn, LONG_TEXT } from '../../domain/loop/own-turn.ts';
+import { inOwnTurn, LONG_TEXT, ownTurn } from '../../domain/loop/own-turn.ts';
 import type { Link } from '../../domain/sessions/continued/history-chain.ts';
 import type { Protocol, ResponseEcho, ResultTool, Run } from '../../domain/sessions/run.ts';
 import type { Session, SessionSetup } from '../../domain/sessions/session.ts';
@@ -99,16 +98,16 @@ export function makeAcceptRun({ write }: Database, kit: BudgetKit): (turn: NewTu
 
 /** JSON of what takes long to render, as it is stored. Other work has its turns in between. */
 async function rendered(content: readonly UserBlock[]): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for (const piece of jsonPieces(content)) {
-    pieces.push(Buffer.from(piece));
-    if (pieces.length % PIECES_IN_A_TURN === 0) await nextTurn();
+  const bytes: Buffer[] = [];
+  const pieces = jsonPieces(content);
+  for (let characters = 0, next = pieces.next(); next.done !== true; next = pieces.next()) {
+    if (characters === 0) await ownTurn();
+    bytes.push(Buffer.from(next.value));
+    characters += next.value.length;
+    if (characters >= LONG_TEXT) characters = 0;
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(bytes);
 }
-
-/** Less than a millisecond of them. */
-const PIECES_IN_A_TURN = 4;
 
 const charactersOf = (content: readonly UserBlock[]): number =>
   content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0);
