@@ -25,7 +25,7 @@ export function* insertUserMessage(
   tx: Transaction,
   { sessionSeq, runSeq, content, preview }: NewMessage,
 ): Step<number> {
-  const text = typeof content === 'string' ? '?' : 'CAST(? AS TEXT)';
+  const text = typeof content === 'string' ? '?' : 'CAST(CAST(? AS BLOB) AS TEXT)';
   return yield* tx.insert(
     `INSERT INTO messages (session_seq, run_seq, role, content, text_preview, created_at)
      VALUES (?, ?, 'user', ${text}, ?, ?)`,

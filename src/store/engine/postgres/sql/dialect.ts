@@ -34,7 +34,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // Integers of 64 bits, text as bytes, and bytes as text.
   [/\bAS INTEGER\)/g, 'AS BIGINT)'],
   [/CAST\(([\w.]+) AS BLOB\)/g, "convert_to($1, 'UTF8')"],
-  [/CAST\((\$\d+) AS TEXT\)/g, "convert_from($1, 'UTF8')"],
+  [/CAST\(CAST\((\$\d+) AS BLOB\) AS TEXT\)/g, "convert_from($1, 'UTF8')"],
   // A column of SQLite's that is computed.
   [/\b(\w+\.)?lane\b/g, LANE('$1')],
   ...PATHS_IN_STATEMENTS,

@@ -138,7 +138,7 @@ const bytesStored = (value: Value): Value =>
 
 /** Adds a row, whose number is drawn ahead, or comes from the server. */
 function insert(pipeline: Pipeline, sql: string, given: Statement<unknown>['values']): number | Promise<number> {
-  const values = sql.includes(' AS TEXT)') ? given.map(bytesStored) : given;
+  const values = sql.includes(' AS BLOB) AS TEXT)') ? given.map(bytesStored) : given;
   const table = INSERT.exec(sql)![1]!;
   const drawn = pipeline.writing?.keys.take(table, pipeline);
   if (drawn === undefined) {

@@ -66,7 +66,11 @@ test.each([
     'SELECT min(coalesce(key_seq, -user_seq)) FROM runs b WHERE coalesce(b.key_seq, -b.user_seq) = $1',
   ],
   ['numbers have 64 bits', 'SELECT CAST(max(a, (b)) AS INTEGER)', 'SELECT CAST(max(a, (b)) AS BIGINT)'],
-  ['bytes as text', 'VALUES (?, CAST(? AS TEXT))', "VALUES ($1, convert_from($2, 'UTF8'))"],
+  [
+    'bytes as text',
+    'VALUES (CAST(? AS TEXT), CAST(CAST(? AS BLOB) AS TEXT))',
+    "VALUES (CAST($1 AS TEXT), convert_from($2, 'UTF8'))",
+  ],
   [
     'text as bytes',
     'SELECT CAST(m.text AS BLOB), hex(k.secret)',
