@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { leastOfThree } from '../time/machine-speed.ts';
+import { leastOfFive } from '../time/machine-speed.ts';
 import { waitFor } from '../time/wait-for.ts';
 import type { DaemonProcess } from './daemon-process.ts';
 
@@ -40,10 +40,10 @@ export function watchLoop({ heapMb }: { readonly heapMb: number }) {
   return {
     env: { NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=${heapMb}`, LONGEST_TURN_FILE: file },
     during,
-    /** What the work takes when it takes least, of three times, by the time of a quiet machine. */
+    /** What the work takes when it takes least, of five times, by the time of a quiet machine. */
     leastOf: async (daemon: Watched, { enoughMs }: { readonly enoughMs: number }, work: () => Promise<unknown>) => {
       let peakRssMb = 0;
-      const longestMs = await leastOfThree(enoughMs, async () => {
+      const longestMs = await leastOfFive(enoughMs, async () => {
         const use = await during(daemon, work);
         peakRssMb = Math.max(peakRssMb, use.peakRssMb);
         return use.longestMs;
